@@ -1,0 +1,212 @@
+# The legs of CI, one function each (leg_NAME), and what they share. Sourced by .ci/run.
+# A leg runs in a shell of its own under `set -e`; it fails when one of its commands fails.
+
+BUILD=$PWD/.ci/build
+RESULTS=$BUILD/results
+CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/tfrecord-beam-ci
+LEG_SECONDS=1500
+SKIP=77
+
+# --- What runs a leg -----------------------------------------------------------------------------
+
+# Writes "result seconds reason" to $RESULTS/$1. xargs goes on with the other legs in any case.
+run_leg() {
+  local leg=$1 status=0 result reason=-
+  echo ">>> $leg started"
+  timeout "$LEG_SECONDS" bash -c '
+    source .ci/legs.sh
+    set -euo pipefail
+    LEG_DIR=$BUILD/$1
+    copy_sources
+    "leg_$1"' leg "$leg" >"$RESULTS/$leg.log" 2>&1 </dev/null || status=$?
+  case $status in
+    0) result=ok ;;
+    "$SKIP") result=SKIPPED reason=$(tail -n 1 "$RESULTS/$leg.log") ;;
+    124) result=FAILED reason="longer than $LEG_SECONDS s" ;;
+    *) result=FAILED reason="exit status $status" ;;
+  esac
+  echo "$result $SECONDS $reason" >"$RESULTS/$leg"
+  printf '\n=== %s ===\n%s\n=== %s: %s, %d s ===\n\n' \
+    "$leg" "$(cat "$RESULTS/$leg.log")" "$leg" "$result" "$SECONDS"
+}
+
+skip() {
+  echo "$*"
+  exit "$SKIP"
+}
+
+# --- What legs are made of -----------------------------------------------------------------------
+
+# Goes into a copy of what git knows or would add, so that legs neither meet nor leave anything.
+copy_sources() {
+  rm -rf "$LEG_DIR"
+  mkdir -p "$LEG_DIR/src"
+  comm -23 <(git ls-files -co --exclude-standard | sort) <(git ls-files -d | sort) |
+    tar -c -T - | tar -x -C "$LEG_DIR/src"
+  cd "$LEG_DIR/src"
+}
+
+install_uv() {
+  [ -x "$BUILD/uv/bin/uv" ] && return
+  python3 -m venv "$BUILD/uv"
+  "$BUILD/uv/bin/pip" install -q uv
+}
+
+uv() {
+  UV_PYTHON_DOWNLOADS=never "$BUILD/uv/bin/uv" "$@"
+}
+
+# Prints the path of a Python of version $1 that works; one in PATH may be a shim of nothing.
+find_python() {
+  local python
+  for python in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python; do
+    if "$python" -c "import sys; sys.exit(sys.version_info[:2] != (${1/./, }))" 2>/dev/null; then
+      command -v "$python"
+      return
+    fi
+  done
+  return 1
+}
+
+# Makes and enters an environment with Python $1 (none: the default one) and what the rest asks for.
+enter_venv() {
+  local python=python3
+  if [ -n "$1" ]; then
+    python=$(find_python "$1") || skip "Python $1 is not installed"
+  fi
+  uv venv -q --python "$python" "$LEG_DIR/venv"
+  export VIRTUAL_ENV=$LEG_DIR/venv PATH=$LEG_DIR/venv/bin:$PATH
+  if (($# > 1)); then
+    uv pip install -q "${@:2}"
+  fi
+  python --version
+  uv pip list -q | grep -E -i '^(apache-beam|numpy|protobuf|pyarrow|tensorflow|tfx)' || true
+}
+
+# Installs Debian packages for command $1 if there is none.
+need_command() {
+  command -v "$1" >/dev/null && return
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || skip "$1 is not installed"
+  flock "$BUILD/apt.lock" sh -c 'apt-get update -qq && apt-get install -y -qq "$@"' sh "${@:2}" \
+    >/dev/null
+}
+
+# --- The legs ------------------------------------------------------------------------------------
+
+# The command that README.md gives for the tests, between its two markers.
+leg_tests() {
+  local command
+  command=$(awk '/<!-- test-command -->/ { inside = !inside; next } inside && !/^```/' README.md)
+  [ -n "$command" ] || { echo "Expected a test command in README.md, found none"; return 1; }
+  echo "$command"
+  bash -euo pipefail -c "$command"
+}
+
+# The oldest versions that pyproject.toml allows.
+leg_lowest() {
+  enter_venv 3.10 -e '.[test]' -c .ci/constraints-lowest.txt
+  pytest -q
+}
+
+# The newest versions that Beam allows; and, for what does not need Beam, the newest there are.
+leg_highest() {
+  enter_venv 3.13 -e '.[test]'
+  pytest -q
+  uv pip install --no-deps --upgrade protobuf pyarrow
+  pytest -q tests/kernel tests/records tests/schema
+}
+
+# Without the extension: the reference kernel carries the whole library.
+leg_reference() {
+  export TFRECORD_BEAM_NO_NATIVE=1
+  enter_venv '' -e '.[test]'
+  pytest -q
+}
+
+leg_lint() {
+  TFRECORD_BEAM_NO_NATIVE=1 enter_venv '' '.[dev]'
+  ruff check .
+  ruff format --check .
+  find . -name '*.cc' -o -name '*.h' | xargs clang-format --dry-run -Werror
+}
+
+leg_types() {
+  enter_venv '' -e '.[dev]'
+  mypy
+  stubtest --mypy-config-file pyproject.toml --allowlist .ci/stubtest-allowlist.txt \
+    tfrecord_beam.kernel._native
+}
+
+# Two compilers with every warning an error, and a third that proves that the Arm paths compile.
+leg_native() {
+  need_command g++ g++
+  need_command clang++ clang
+  need_command aarch64-linux-gnu-g++ g++-aarch64-linux-gnu
+  enter_venv ''
+  export TFRECORD_BEAM_WERROR=1
+  CC=gcc CXX=g++ uv pip install -q --no-deps --reinstall .
+  CC=clang CXX=clang++ uv pip install -q --no-deps --reinstall .
+  local source
+  for source in tfrecord_beam/kernel/native/*.cc; do
+    case $source in */module.cc) continue ;; esac
+    aarch64-linux-gnu-g++ -std=c++17 -O3 -Wall -Wextra -Wconversion -Werror -fsyntax-only "$source"
+  done
+}
+
+# The kernel's tests on a build that checks every address and every undefined operation.
+leg_sanitizers() {
+  need_command g++ g++
+  export TFRECORD_BEAM_SANITIZE=1
+  enter_venv '' -e '.[test]'
+  # Python itself is not built with the sanitizer, so its library has to come first; and libstdc++
+  # with it, so that it finds the function that throws. Python keeps memory until it exits.
+  env LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)" \
+    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+    python -m pytest -q tests/kernel
+}
+
+# What a user gets: the wheel, built from the sdist, away from the sources.
+leg_wheel() {
+  uv build -q --out-dir "$LEG_DIR/dist"
+  enter_venv '' "$LEG_DIR"/dist/*.whl
+  cd "$LEG_DIR/dist"
+  ls -l
+  python -W error - <<'END'
+import importlib, pkgutil
+import tfrecord_beam
+import tfrecord_beam.kernel
+
+assert tfrecord_beam.kernel.implementation == "native"
+for module in pkgutil.walk_packages(tfrecord_beam.__path__, "tfrecord_beam."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+END
+  tfrecord-beam --help
+}
+
+# The tests against the libraries whose work this one does.
+leg_compat() {
+  [ -d tests/compat ] || skip "there are no tests/compat"
+  enter_venv 3.11 -e '.[test]' -r .ci/requirements-compat.txt
+  pytest -q tests/compat
+}
+
+# The tests on runners of other processes.
+leg_engines() {
+  [ -d tests/engines ] || skip "there are no tests/engines"
+  command -v go >/dev/null || skip "go is not installed, which builds Prism"
+  enter_venv '' -e '.[test]'
+  local beam
+  beam=$(python -c 'from importlib.metadata import version; print(version("apache-beam"))')
+  export TFRECORD_BEAM_PRISM=$CACHE/prism-$beam/prism
+  if [ ! -x "$TFRECORD_BEAM_PRISM" ]; then
+    GOBIN=$(dirname "$TFRECORD_BEAM_PRISM") \
+      go install "github.com/apache/beam/sdks/v2/go/cmd/prism@v$beam"
+  fi
+  pytest -q tests/engines
+}
+
+leg_fuzz() {
+  [ -d tests/fuzz ] || skip "there are no tests/fuzz"
+  bash tests/fuzz/run
+}

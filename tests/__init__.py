@@ -1,0 +1,1 @@
+"""Tests of tfrecord_beam; the folders mirror those of the package."""

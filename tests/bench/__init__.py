@@ -1,0 +1,1 @@
+"""Benchmarks. See README.md: they are scripts to run, not tests."""

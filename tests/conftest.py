@@ -1,0 +1,58 @@
+"""What every test may use: the two kernels, and the Hypothesis profiles."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from types import ModuleType
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Neither profile has a deadline: the machine that runs the tests may be busy with other things.
+_QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large)
+settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=_QUIET)
+settings.register_profile(
+    "ci", max_examples=500, deadline=None, suppress_health_check=_QUIET, print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+_NO_NATIVE = os.environ.get("TFRECORD_BEAM_NO_NATIVE") == "1"
+if _NO_NATIVE:  # The warning about the fallback would be an error: whoever sets this knows.
+    os.environ.setdefault("TFRECORD_BEAM_KERNEL", "reference")
+
+
+def _import_native() -> ModuleType:
+    """Imports the C++ kernel; a missing one is a failure unless TFRECORD_BEAM_NO_NATIVE=1."""
+    if _NO_NATIVE:
+        pytest.skip("TFRECORD_BEAM_NO_NATIVE=1")
+    try:
+        return importlib.import_module("tfrecord_beam.kernel._native")
+    except ImportError as error:
+        pytest.fail(
+            f"Expected the native kernel, found {error!r} "
+            "(build it, or set TFRECORD_BEAM_NO_NATIVE=1)",
+            pytrace=False,
+        )
+
+
+def _import_reference() -> ModuleType:
+    return importlib.import_module("tfrecord_beam.kernel.reference")
+
+
+@pytest.fixture(scope="session")
+def native() -> ModuleType:
+    """The C++ kernel."""
+    return _import_native()
+
+
+@pytest.fixture(scope="session")
+def reference() -> ModuleType:
+    """The kernel on google.protobuf, crc32c and pyarrow."""
+    return _import_reference()
+
+
+@pytest.fixture(scope="session", params=["native", "reference"])
+def kernel(request: pytest.FixtureRequest) -> ModuleType:
+    """Each of the two kernels in turn; what is asserted of one is asserted of the other."""
+    return _import_native() if request.param == "native" else _import_reference()

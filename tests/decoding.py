@@ -1,0 +1,114 @@
+"""Calls an `ExampleDecoder` in every way it offers and checks what must hold of any answer."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+
+from tfrecord_beam.kernel.plan import Column, DecodeFailure, DecodePlan, Kind
+
+BYTES, FLOAT, INT64 = Kind.BYTES, Kind.FLOAT, Kind.INT64
+
+ARROW_TYPES = {
+    None: pa.null(),
+    BYTES: pa.large_list(pa.large_binary()),
+    FLOAT: pa.large_list(pa.float32()),
+    INT64: pa.large_list(pa.int64()),
+}
+
+_PADDING = b"\xff\x0a\x7f"
+"""Stands around each record in the buffer: reading it would be noticed."""
+
+
+def plan_of(
+    columns: Mapping[str, Kind | None] | None = None, raw_record_column: str | None = None
+) -> DecodePlan:
+    """Returns a plan for the columns and kinds of a dictionary, in its order."""
+    wanted = None if columns is None else tuple(Column(*item) for item in columns.items())
+    return DecodePlan(wanted, raw_record_column)
+
+
+def spans(records: Sequence[bytes]) -> tuple[bytes, array[int], array[int]]:
+    """Returns a buffer that holds `records` among other bytes, their offsets and their lengths."""
+    data = bytearray(_PADDING)
+    offsets = array("q")
+    for record in records:
+        offsets.append(len(data))
+        data += record + _PADDING
+    return bytes(data), offsets, array("q", map(len, records))
+
+
+def decode_all(
+    kernel: ModuleType, records: Sequence[bytes], plan: DecodePlan = DecodePlan()
+) -> tuple[pa.RecordBatch, list[DecodeFailure]]:
+    """Returns the batch and the failures of `records`, which both decode methods must agree on."""
+    decoder = kernel.ExampleDecoder(plan)
+    exported, failures = decoder.decode(*spans(records), collect_failures=True)
+    batch = check_batch(pa.record_batch(exported))
+    exported, same_failures = decoder.decode_records(records, collect_failures=True)
+    same_batch = check_batch(pa.record_batch(exported))
+    assert failures == same_failures
+    assert contents(batch) == contents(same_batch)
+    assert all(isinstance(failure, DecodeFailure) for failure in failures)
+    assert batch.num_rows == len(records) - len(failures)
+    return batch, failures
+
+
+def decode(
+    kernel: ModuleType,
+    records: Sequence[bytes],
+    columns: Mapping[str, Kind | None] | None = None,
+    raw_record_column: str | None = None,
+) -> pa.RecordBatch:
+    """Returns the batch of `records`, all of which must be good."""
+    plan = plan_of(columns, raw_record_column)
+    batch, failures = decode_all(kernel, records, plan)
+    assert failures == []
+    exported, failures = kernel.ExampleDecoder(plan).decode(*spans(records))
+    assert failures == []
+    assert contents(check_batch(pa.record_batch(exported))) == contents(batch)
+    return batch
+
+
+def check_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Checks the promises about the layout of a decoded batch, and returns it."""
+    batch.validate(full=True)
+    for field, column in zip(batch.schema, batch.columns):
+        assert field.nullable
+        assert column.type in ARROW_TYPES.values()
+        assert column.offset == 0
+        assert len(column) == batch.num_rows
+        if column.type == pa.null():
+            assert column.null_count == batch.num_rows
+            continue
+        assert column.null_count == column.is_valid().to_pylist().count(False)
+        assert (column.type.value_field.name, column.type.value_field.nullable) == ("item", True)
+        assert (column.values.offset, column.values.null_count) == (0, 0)
+        ends = column.offsets.to_pylist()
+        assert (ends[0], ends[-1]) == (0, len(column.values))
+    return batch
+
+
+def contents(batch: pa.RecordBatch) -> list[tuple[str, pa.DataType, list[Any]]]:
+    """Returns name, type and rows of each column; floats as bits, so that NaN equals itself."""
+    return [
+        (field.name, field.type, _rows(column))
+        for field, column in zip(batch.schema, batch.columns)
+    ]
+
+
+def _rows(column: pa.Array) -> list[Any]:
+    if column.type == pa.null():
+        return column.to_pylist()
+    values = column.values
+    if values.type == pa.float32():
+        values = values.view(pa.int32())
+    ends = column.offsets.to_pylist()
+    return [
+        values.slice(start, end - start).to_pylist() if valid else None
+        for start, end, valid in zip(ends, ends[1:], column.is_valid().to_pylist())
+    ]

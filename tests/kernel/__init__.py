@@ -1,0 +1,1 @@
+"""Tests of the kernel; those that take the `kernel` fixture run once with each."""

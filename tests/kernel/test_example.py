@@ -1,0 +1,673 @@
+"""`ExampleDecoder`: what each record says, column by column."""
+
+from __future__ import annotations
+
+import gc
+import random
+import struct
+import weakref
+from array import array
+from types import ModuleType
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+
+from tests import strategies, wire
+from tests.decoding import (
+    ARROW_TYPES,
+    BYTES,
+    FLOAT,
+    INT64,
+    check_batch,
+    contents,
+    decode,
+    decode_all,
+    plan_of,
+    spans,
+)
+from tests.wire import bytes_list, entry, example, floats, int64
+from tfrecord_beam.kernel.plan import DecodePlan, Kind
+
+PLAIN = {BYTES: bytes_list(b"x", b""), FLOAT: floats(0.5, -2.0), INT64: int64(7, -1)}
+VALUES: dict[Kind, list[Any]] = {BYTES: [b"x", b""], FLOAT: [0.5, -2.0], INT64: [7, -1]}
+EMPTY = {BYTES: bytes_list(), FLOAT: floats(), INT64: int64()}
+
+kinds = pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.list_name)
+
+
+# --- Null, empty, missing ---------------------------------------------------------------
+
+
+@kinds
+@pytest.mark.parametrize("planned", [True, False], ids=["planned", "seen"])
+@pytest.mark.parametrize("wanted", [True, False], ids=["wanted", "all"])
+def test_null_and_empty(kernel: ModuleType, kind: Kind, planned: bool, wanted: bool) -> None:
+    records = [
+        example(entry("f", PLAIN[kind])),
+        example(entry("f", EMPTY[kind])),
+        example(entry("f", wire.NO_KIND)),
+        example(entry("f")),
+        example(),
+        b"",
+    ]
+    columns = {"f": kind if planned else None} if wanted else None
+    batch = decode(kernel, records, columns)
+    assert batch.schema.names == ["f"]
+    assert batch.column(0).type == ARROW_TYPES[kind]
+    assert batch.column(0).to_pylist() == [VALUES[kind], [], None, None, None, None]
+    assert batch.column(0).null_count == 4
+
+
+@kinds
+def test_a_kind_without_values_counts(kernel: ModuleType, kind: Kind) -> None:
+    """It fixes the type of a column whose kind is not planned."""
+    for columns in ({"f": None}, None):
+        batch = decode(kernel, [example(entry("f", EMPTY[kind]))], columns)
+        assert batch.column(0).type == ARROW_TYPES[kind]
+        assert batch.column(0).to_pylist() == [[]]
+
+
+@kinds
+def test_kind_seen_late(kernel: ModuleType, kind: Kind) -> None:
+    records = [b"", example(entry("f", wire.NO_KIND)), example(entry("f", PLAIN[kind]))]
+    for columns in ({"f": None}, None):
+        assert decode(kernel, records, columns).to_pydict() == {"f": [None, None, VALUES[kind]]}
+
+
+@pytest.mark.parametrize("kind", [None, *Kind])
+def test_wanted_but_in_no_record(kernel: ModuleType, kind: Kind | None) -> None:
+    batch = decode(kernel, [example(entry("g", int64(1))), b""], {"f": kind})
+    assert batch.column(0).type == ARROW_TYPES[kind]
+    assert batch.to_pydict() == {"f": [None, None]}
+
+
+def test_never_with_a_kind(kernel: ModuleType) -> None:
+    """A column of type null; not to mistake for a feature that no record has."""
+    records = [example(entry("f", wire.NO_KIND), entry("g", int64(1)))]
+    assert decode(kernel, records).schema.names == ["f", "g"]
+    assert decode(kernel, records).schema.field("f").type == pa.null()
+    assert decode(kernel, records, {"f": None}).schema.field("f").type == pa.null()
+
+
+def test_no_records(kernel: ModuleType) -> None:
+    batch = decode(kernel, [], {"a": INT64, "b": BYTES, "c": FLOAT, "d": None}, "raw")
+    assert batch.num_rows == 0
+    expected = [ARROW_TYPES[kind] for kind in (INT64, BYTES, FLOAT, None, BYTES)]
+    assert batch.schema.types == expected
+    assert decode(kernel, []).num_columns == 0
+
+
+def test_no_columns_keep_the_number_of_rows(kernel: ModuleType) -> None:
+    records = [example(entry("f", int64(1))), b"", b""]
+    batch = decode(kernel, records, {})
+    assert (batch.num_columns, batch.num_rows) == (0, 3)
+    batch = decode(kernel, [b"", b""])
+    assert (batch.num_columns, batch.num_rows) == (0, 2)
+
+
+def test_record_of_no_bytes_is_a_row_of_nulls(kernel: ModuleType) -> None:
+    records = [b"", example(entry("a", int64(1)), entry("b", bytes_list(b"x"))), b""]
+    assert decode(kernel, records).to_pydict() == {
+        "a": [None, [1], None],
+        "b": [None, [b"x"], None],
+    }
+
+
+# --- Columns ----------------------------------------------------------------------------
+
+ABC = example(entry("c", int64(3)), entry("a", floats(1.0)), entry("b", bytes_list(b"2")))
+
+
+def test_order_of_wanted_columns(kernel: ModuleType) -> None:
+    batch = decode(kernel, [ABC], {"b": BYTES, "c": INT64, "a": FLOAT})
+    assert batch.schema.names == ["b", "c", "a"]
+    assert batch.to_pydict() == {"b": [[b"2"]], "c": [[3]], "a": [[1.0]]}
+
+
+def test_only_wanted_columns(kernel: ModuleType) -> None:
+    assert decode(kernel, [ABC, ABC], {"a": None}).to_pydict() == {"a": [[1.0], [1.0]]}
+
+
+def test_all_columns_in_byte_order_of_the_names(kernel: ModuleType) -> None:
+    names = ["b", "", "é", "a", "Z", "aa", "語", "a!", "\uffee", "😀"]
+    ordered = sorted(names, key=lambda name: name.encode())
+    assert ordered != sorted(names, key=lambda name: name.encode("utf-16-be"))
+    records = [example(entry(name, int64(index))) for index, name in enumerate(names)]
+    assert decode(kernel, records).schema.names == ordered
+    one_record = example(*(entry(name, int64(1)) for name in names))
+    assert decode(kernel, [one_record]).schema.names == ordered
+
+
+def test_features_that_records_do_not_share(kernel: ModuleType) -> None:
+    records = [example(entry("a", int64(1))), example(entry("b", int64(2))), ABC[:0]]
+    assert decode(kernel, records).to_pydict() == {"a": [[1], None, None], "b": [None, [2], None]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff",  # No whole tag.
+        wire.delimited(3, b"")[:-1],  # No length.
+        wire.delimited(3, wire.delimited(1, b"\xff")),  # No whole varint.
+        wire.delimited(2, wire.delimited(1, b"12345")),  # No whole float.
+        wire.tag(9, wire.GROUP),  # A group that does not end.
+        wire.tag(0, wire.VARINT) + b"\1",  # No field has the number 0.
+        b"not a message at all",
+    ],
+    ids=repr,
+)
+def test_unwanted_features_are_not_looked_into(kernel: ModuleType, content: bytes) -> None:
+    record = example(entry("a", int64(1)), entry("unwanted", content), entry("b", int64(2)))
+    batch = decode(kernel, [record], {"a": INT64, "b": INT64})
+    assert batch.to_pydict() == {"a": [[1]], "b": [[2]]}
+    _, failures = decode_all(kernel, [record], plan_of({"a": INT64, "unwanted": None}))
+    assert len(failures) == 1
+
+
+def test_unwanted_features_may_change_their_kind(kernel: ModuleType) -> None:
+    records = [example(entry("a", int64(1)), entry("u", PLAIN[kind])) for kind in Kind]
+    assert decode(kernel, records, {"a": INT64}).to_pydict() == {"a": [[1]] * 3}
+
+
+def test_odd_names(kernel: ModuleType) -> None:
+    names = dict.fromkeys([*strategies.ODD_NAMES, "x" * 1000, "'\"`", "NULL"])
+    record = example(*(entry(name, int64(index)) for index, name in enumerate(names)))
+    expected = {name: [[index]] for index, name in enumerate(names)}
+    assert decode(kernel, [record]).to_pydict() == expected
+    assert decode(kernel, [record], dict.fromkeys(names, INT64)).to_pydict() == expected
+
+
+def test_entry_without_a_name(kernel: ModuleType) -> None:
+    """Its name is empty, as with every string that is not there."""
+    record = example(wire.delimited(1, wire.delimited(2, int64(1))))
+    assert decode(kernel, [record]).to_pydict() == {"": [[1]]}
+    assert decode(kernel, [record], {"": INT64}).to_pydict() == {"": [[1]]}
+
+
+def test_names_that_begin_alike(kernel: ModuleType) -> None:
+    names = ["f" * length for length in (1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 127, 128, 300)]
+    record = example(*(entry(name, int64(len(name))) for name in names))
+    assert decode(kernel, [record], dict.fromkeys(reversed(names))).to_pydict() == {
+        name: [[len(name)]] for name in names
+    }
+
+
+def test_many_features_in_any_order(kernel: ModuleType) -> None:
+    shuffle = random.Random(0)
+    names = [f"feature_{index}" for index in range(300)]
+    rows = []
+    for _ in range(20):
+        present = shuffle.sample(names, shuffle.randrange(len(names) + 1))
+        rows.append({name: shuffle.randrange(-(2**40), 2**40) for name in present})
+    records = [example(*(entry(name, int64(value)) for name, value in row.items())) for row in rows]
+    expected = {name: [[row[name]] if name in row else None for row in rows] for name in names}
+    assert decode(kernel, records, dict.fromkeys(names)).to_pydict() == expected
+    some = dict.fromkeys(names[::7], INT64)
+    assert decode(kernel, records, some).to_pydict() == {name: expected[name] for name in some}
+    every = decode(kernel, records)
+    assert every.schema.names == sorted(names)
+    assert every.to_pydict() == expected
+
+
+def test_lone_surrogate_is_no_name(kernel: ModuleType) -> None:
+    """It could not be written in UTF-8, so no record can have it."""
+    with pytest.raises(ValueError):
+        kernel.ExampleDecoder(plan_of({"\ud800": INT64}))
+
+
+def test_two_columns_of_one_name(kernel: ModuleType) -> None:
+    column = plan_of({"f": INT64}).columns
+    assert column is not None
+    with pytest.raises(ValueError, match="'f'"):
+        kernel.ExampleDecoder(DecodePlan(columns=column + column))
+
+
+def test_column_with_the_name_of_the_raw_record_column(kernel: ModuleType) -> None:
+    with pytest.raises(ValueError, match="'f'"):
+        kernel.ExampleDecoder(plan_of({"f": INT64}, "f"))
+
+
+def test_decoder_keeps_no_reference_to_the_plan(kernel: ModuleType) -> None:
+    plan = plan_of({"f": INT64}, "raw")
+    alive = weakref.ref(plan)
+    decoder = kernel.ExampleDecoder(plan)
+    del plan
+    gc.collect()
+    assert alive() is None
+    batch = pa.record_batch(decoder.decode_records([b""])[0])
+    assert batch.to_pydict() == {"f": [None], "raw": [[b""]]}
+
+
+# --- The raw-record column --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [None, {}, {"c": INT64}], ids=["all", "none", "wanted"])
+def test_raw_records(kernel: ModuleType, columns: dict[str, Kind | None] | None) -> None:
+    odd = ABC + wire.varint_field(7, 1)
+    batch = decode(kernel, [ABC, b"", odd], columns, "raw")
+    assert batch.schema.names[-1] == "raw"
+    assert batch.schema.field("raw").type == ARROW_TYPES[BYTES]
+    assert batch.column("raw").to_pylist() == [[ABC], [b""], [odd]]
+    assert batch.column("raw").null_count == 0
+
+
+@pytest.mark.parametrize("name", ["", "größe", " x "])
+def test_raw_records_under_an_odd_name(kernel: ModuleType, name: str) -> None:
+    assert decode(kernel, [ABC], {}, name).to_pydict() == {name: [[ABC]]}
+
+
+def test_raw_records_come_last(kernel: ModuleType) -> None:
+    assert decode(kernel, [ABC], None, "a0").schema.names == ["a", "b", "c", "a0"]
+
+
+def test_unwanted_feature_with_the_name_of_the_raw_column(kernel: ModuleType) -> None:
+    batch = decode(kernel, [ABC], {"a": FLOAT}, "b")
+    assert batch.to_pydict() == {"a": [[1.0]], "b": [[ABC]]}
+
+
+# --- Values -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [b"\xff\xd8\x00\x83"],
+        [b"  a\n"],
+        [b""],
+        [b"", b"", b"x", b""],
+        [bytes(range(256))],
+        [b"x" * 127, b"y" * 128, b"z" * 16383, b"w" * 16384],
+    ],
+    ids=lambda values: repr(values)[:20],
+)
+def test_bytes_are_exact(kernel: ModuleType, values: list[bytes]) -> None:
+    batch = decode(kernel, [example(entry("f", bytes_list(*values)))])
+    assert batch.to_pydict() == {"f": [values]}
+
+
+INT64S = [0, 1, -1, 127, 128, 2**31 - 1, 2**31, -(2**31), 2**32, 2**62, 2**63 - 1, -(2**63)]
+INT64S += [2**bits - 1 for bits in range(7, 64, 7)] + [2**bits for bits in range(7, 63, 7)]
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["packed", "unpacked"])
+def test_int64_extremes(kernel: ModuleType, packed: bool) -> None:
+    feature = strategies.kind_field(INT64, tuple(INT64S), packed=packed)
+    batch = decode(kernel, [example(entry("f", feature))])
+    assert batch.to_pydict() == {"f": [INT64S]}
+
+
+@pytest.mark.parametrize("value", [0, 1, 300, 2**63 - 1])
+def test_varints_with_more_bytes_than_they_need(kernel: ModuleType, value: int) -> None:
+    for size in range(1, 11):
+        padded = wire.varint(value, size)
+        packed = wire.delimited(3, wire.delimited(1, padded + padded))
+        unpacked = wire.delimited(3, wire.tag(1, wire.VARINT) + padded)
+        record = example(entry("p", packed), entry("u", unpacked))
+        assert decode(kernel, [record]).to_pydict() == {"p": [[value, value]], "u": [[value]]}
+
+
+def test_bits_beyond_64_are_dropped(kernel: ModuleType) -> None:
+    """The tenth byte of a varint holds one bit that counts."""
+    minus_one = b"\xff" * 9 + b"\x7f"
+    zero = b"\x80" * 9 + b"\x7e"
+    record = example(entry("f", wire.delimited(3, wire.delimited(1, minus_one + zero))))
+    assert decode(kernel, [record]).to_pydict() == {"f": [[-1, 0]]}
+
+
+FLOAT_BITS = {
+    "zero": 0,
+    "minus zero": 0x80000000,
+    "infinity": 0x7F800000,
+    "minus infinity": 0xFF800000,
+    "NaN": 0x7FC00000,
+    "minus NaN": 0xFFC00000,
+    "NaN with a payload": 0x7FC12345,
+    "signaling NaN": 0x7F800001,
+    "smallest denormal": 1,
+    "largest denormal": 0x007FFFFF,
+    "smallest normal": 0x00800000,
+    "largest": 0x7F7FFFFF,
+    "one third": 0x3EAAAAAB,
+}
+
+
+@pytest.mark.parametrize("packed", [True, False], ids=["packed", "unpacked"])
+def test_float_bits(kernel: ModuleType, packed: bool) -> None:
+    bits = list(FLOAT_BITS.values())
+    feature = strategies.kind_field(FLOAT, tuple(bits), packed=packed)
+    batch = decode(kernel, [example(entry("f", feature))])
+    assert batch.column(0).values.view(pa.uint32()).to_pylist() == bits
+
+
+@kinds
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 63, 64, 65, 1000])
+def test_number_of_values(kernel: ModuleType, kind: Kind, count: int) -> None:
+    """Around every width that a loop could be unrolled to."""
+    wide = {BYTES: b"v" * 3, FLOAT: 0x3F800000, INT64: 2**35}
+    for packed in (True, False):
+        feature = strategies.kind_field(kind, (wide[kind],) * count, packed=packed)
+        column = decode(kernel, [example(entry("f", feature))] * 2).column(0)
+        assert column.value_lengths().to_pylist() == [count, count]
+        assert len(set(column.values.to_pylist())) == 1
+
+
+# --- What the wire allows ---------------------------------------------------------------
+
+
+@kinds
+def test_last_entry_of_a_name_wins(kernel: ModuleType, kind: Kind) -> None:
+    record = example(entry("f", int64(5)), entry("g", int64(6)), entry("f", PLAIN[kind]))
+    expected = {"f": [VALUES[kind]], "g": [[6]]}
+    assert decode(kernel, [record]).to_pydict() == expected
+    assert decode(kernel, [record], {"f": kind, "g": INT64}).to_pydict() == expected
+
+
+@pytest.mark.parametrize("last", [wire.NO_KIND, None], ids=["no kind", "no value"])
+def test_last_entry_wins_also_with_nothing_to_say(kernel: ModuleType, last: bytes | None) -> None:
+    features = () if last is None else (last,)
+    record = example(entry("f", int64(5)), entry("f", *features))
+    batch = decode(kernel, [record], {"f": None})
+    assert (batch.schema.types, batch.to_pydict()) == ([pa.null()], {"f": [None]})
+
+
+def test_kind_of_an_entry_that_lost_does_not_count(kernel: ModuleType) -> None:
+    records = [
+        example(entry("f", floats(1.0)), entry("f", int64(1))),
+        example(entry("f", int64(2)), entry("g", int64(9))),
+    ]
+    assert decode(kernel, records).to_pydict() == {"f": [[1], [2]], "g": [None, [9]]}
+    assert decode(kernel, records, {"f": INT64}).to_pydict() == {"f": [[1], [2]]}
+
+
+def test_features_messages_merge(kernel: ModuleType) -> None:
+    record = (
+        example(entry("a", int64(1)), entry("b", int64(2)))
+        + example()
+        + example(entry("b", int64(3)), entry("c", int64(4)))
+    )
+    assert decode(kernel, [record]).to_pydict() == {"a": [[1]], "b": [[3]], "c": [[4]]}
+
+
+def test_values_of_one_entry_merge(kernel: ModuleType) -> None:
+    record = example(entry("f", int64(1), int64(), wire.NO_KIND, int64(2, 3)))
+    assert decode(kernel, [record]).to_pydict() == {"f": [[1, 2, 3]]}
+
+
+def test_values_of_one_entry_merge_as_a_oneof(kernel: ModuleType) -> None:
+    record = example(entry("f", int64(1), floats(0.5), int64(2)))
+    assert decode(kernel, [record]).to_pydict() == {"f": [[2]]}
+
+
+@kinds
+def test_one_kind_in_several_fields(kernel: ModuleType, kind: Kind) -> None:
+    record = example(entry("f", PLAIN[kind] + EMPTY[kind] + PLAIN[kind]))
+    assert decode(kernel, [record]).to_pydict() == {"f": [VALUES[kind] * 2]}
+
+
+@kinds
+def test_last_of_several_kinds_wins(kernel: ModuleType, kind: Kind) -> None:
+    others = [PLAIN[other] for other in Kind if other is not kind]
+    record = example(entry("f", b"".join([PLAIN[kind], *others, PLAIN[kind], EMPTY[kind]])))
+    assert decode(kernel, [record]).to_pydict() == {"f": [VALUES[kind]]}
+    assert decode(kernel, [record], {"f": kind}).to_pydict() == {"f": [VALUES[kind]]}
+
+
+@kinds
+def test_last_kind_wins_without_values(kernel: ModuleType, kind: Kind) -> None:
+    others = [PLAIN[other] for other in Kind if other is not kind]
+    record = example(entry("f", b"".join([*others, EMPTY[kind]])))
+    batch = decode(kernel, [record], {"f": kind})
+    assert batch.to_pydict() == {"f": [[]]}
+
+
+@pytest.mark.parametrize("kind", [FLOAT, INT64], ids=lambda kind: kind.list_name)
+def test_packed_and_unpacked_runs(kernel: ModuleType, kind: Kind) -> None:
+    runs = [(1, 2), (3,), (), (4, 5, 6), (7,)]
+    fields = [
+        strategies.value_fields(kind, run, packed=index % 2 == 0) for index, run in enumerate(runs)
+    ]
+    record = example(entry("f", wire.delimited(kind, b"".join(fields))))
+    values = decode(kernel, [record]).column(0).values
+    assert values.view(pa.int32() if kind is FLOAT else pa.int64()).to_pylist() == [*range(1, 8)]
+
+
+def test_value_before_name(kernel: ModuleType) -> None:
+    record = example(wire.delimited(1, wire.delimited(2, int64(1)) + wire.delimited(1, b"f")))
+    assert decode(kernel, [record]).to_pydict() == {"f": [[1]]}
+    assert decode(kernel, [record], {"f": INT64}).to_pydict() == {"f": [[1]]}
+
+
+def test_last_name_of_an_entry_wins(kernel: ModuleType) -> None:
+    names = wire.delimited(1, b"first") + wire.delimited(1, b"f")
+    record = example(wire.delimited(1, names + wire.delimited(2, int64(1))))
+    assert decode(kernel, [record]).to_pydict() == {"f": [[1]]}
+    assert decode(kernel, [record], {"first": None, "f": None}).to_pydict() == {
+        "first": [None],
+        "f": [[1]],
+    }
+
+
+UNKNOWN = {
+    "varint": wire.varint_field(9, 2**64 - 1),
+    "long varint": wire.varint_field(9, 1, 10),
+    "fixed64": wire.fixed64_field(9, b"12345678"),
+    "fixed32": wire.fixed32_field(9, b"1234"),
+    "bytes": wire.delimited(9, b"\xff\x0a\x01"),
+    "no bytes": wire.delimited(9, b""),
+    "group": wire.group(9),
+    "full group": wire.group(9, wire.varint_field(1, 1) + wire.group(9) + wire.delimited(2, b"x")),
+    "padded tag": wire.delimited(9, b"x", tag_size=5, length_size=5),
+    "largest number": wire.varint_field(2**29 - 1, 1),
+}
+
+
+@pytest.mark.parametrize("unknown", UNKNOWN.values(), ids=UNKNOWN)
+def test_unknown_fields_are_skipped_at_every_level(kernel: ModuleType, unknown: bytes) -> None:
+    def around(content: bytes) -> bytes:
+        return unknown + content + unknown
+
+    values = around(wire.varint_field(1, 1) + unknown + wire.varint_field(1, 2))
+    feature = around(wire.delimited(3, values))
+    key_and_value = around(wire.delimited(1, b"f") + unknown + wire.delimited(2, feature))
+    record = around(wire.delimited(1, around(wire.delimited(1, key_and_value))))
+    assert decode(kernel, [record]).to_pydict() == {"f": [[1, 2]]}
+    assert decode(kernel, [record], {"f": INT64, "g": None}).to_pydict() == {
+        "f": [[1, 2]],
+        "g": [None],
+    }
+
+
+OTHER_WIRE_TYPES = {
+    "varint": lambda field: wire.varint_field(field, 1),
+    "fixed64": lambda field: wire.fixed64_field(field, bytes(8)),
+    "fixed32": lambda field: wire.fixed32_field(field, bytes(4)),
+    "group": wire.group,
+}
+
+
+@pytest.mark.parametrize("write", OTHER_WIRE_TYPES.values(), ids=OTHER_WIRE_TYPES)
+def test_known_numbers_with_another_wire_type_are_unknown(
+    kernel: ModuleType, write: strategies.FieldWriter
+) -> None:
+    feature = write(1) + int64(1) + write(2) + write(3)
+    key_and_value = wire.delimited(1, b"f") + write(1) + wire.delimited(2, feature) + write(2)
+    entries = wire.delimited(1, key_and_value) + write(1)
+    record = wire.delimited(1, entries) + write(1) + write(2)
+    assert decode(kernel, [record]).to_pydict() == {"f": [[1]]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "unknown"),
+    [
+        (BYTES, wire.varint_field(1, 1)),
+        (BYTES, wire.fixed32_field(1, b"1234")),
+        (FLOAT, wire.varint_field(1, 1)),
+        (FLOAT, wire.fixed64_field(1, b"12345678")),
+        (INT64, wire.fixed32_field(1, b"1234")),
+        (INT64, wire.fixed64_field(1, b"12345678")),
+        (INT64, wire.group(1)),
+    ],
+)
+def test_values_with_another_wire_type_are_unknown(
+    kernel: ModuleType, kind: Kind, unknown: bytes
+) -> None:
+    record = example(entry("f", wire.delimited(kind, unknown) + PLAIN[kind]))
+    assert decode(kernel, [record]).to_pydict() == {"f": [VALUES[kind]]}
+
+
+@pytest.mark.parametrize("size", range(1, 6))
+def test_padded_tags_and_lengths(kernel: ModuleType, size: int) -> None:
+    def padded(field: int, payload: bytes) -> bytes:
+        return wire.delimited(field, payload, tag_size=size, length_size=size)
+
+    feature = padded(3, padded(1, wire.varint(7)))
+    record = padded(1, padded(1, padded(1, b"f") + padded(2, feature)))
+    assert decode(kernel, [record]).to_pydict() == {"f": [[7]]}
+
+
+@given(schema_and_examples=strategies.example_lists())
+def test_plain_records(
+    kernel: ModuleType,
+    schema_and_examples: tuple[dict[str, Kind], list[strategies.WireExample]],
+) -> None:
+    _check_meaning(kernel, *schema_and_examples)
+
+
+@given(schema_and_examples=strategies.wire_example_lists())
+def test_wire_that_no_serialiser_writes(
+    kernel: ModuleType,
+    schema_and_examples: tuple[dict[str, Kind], list[strategies.WireExample]],
+) -> None:
+    _check_meaning(kernel, *schema_and_examples)
+
+
+def _check_meaning(
+    kernel: ModuleType, schema: dict[str, Kind], examples: list[strategies.WireExample]
+) -> None:
+    """Checks what a kernel reads in generated records, with and without a plan."""
+    records = [one.data for one in examples]
+    seen = {name for one in examples for name in one.meaning}
+    plans: list[dict[str, Kind | None] | None] = [None, {**schema}, dict.fromkeys(schema)]
+    plans.append(dict(list(schema.items())[::2]))
+    for columns in plans:
+        wanted = sorted(seen, key=str.encode) if columns is None else list(columns)
+        batch = decode(kernel, records, columns)
+        expected = [
+            (name, *_column(examples, name, columns[name] if columns else None)) for name in wanted
+        ]
+        assert contents(batch) == expected
+
+
+def _column(
+    examples: list[strategies.WireExample], name: str, planned: Kind | None
+) -> tuple[pa.DataType, list[list[object] | None]]:
+    """Returns type and rows of the column that generated records mean, floats as int32."""
+    said = [one.meaning.get(name) for one in examples]
+    kind = planned or next((meaning[0] for meaning in said if meaning), None)
+    rows = [None if meaning is None else list(meaning[1]) for meaning in said]
+    if kind is FLOAT:
+        rows = [row and [_signed(bits) for bits in row] for row in rows]
+    return ARROW_TYPES[kind], rows
+
+
+def _signed(bits: int) -> int:
+    return int(struct.unpack("<i", struct.pack("<I", bits))[0])
+
+
+# --- Spans and buffers ------------------------------------------------------------------
+
+
+def test_decode_what_scan_found(kernel: ModuleType) -> None:
+    records = [ABC, b"", example(entry("a", floats(2.0)))]
+    data = kernel.frame(records)
+    found = kernel.scan(data)
+    batch, failures = kernel.ExampleDecoder(DecodePlan()).decode(data, found.offsets, found.lengths)
+    assert failures == []
+    assert pa.record_batch(batch).equals(decode(kernel, records))
+
+
+def test_spans_in_any_order_and_over_each_other(kernel: ModuleType) -> None:
+    data = example(entry("f", int64(1))) + example(entry("f", int64(2)))
+    size = len(data) // 2
+    offsets, lengths = array("q", [size, 0, 0, len(data)]), array("q", [size, size, size, 0])
+    batch, _ = kernel.ExampleDecoder(plan_of({"f": INT64})).decode(data, offsets, lengths)
+    assert pa.record_batch(batch).to_pydict() == {"f": [[2], [1], [1], None]}
+
+
+def test_records_of_any_buffer(kernel: ModuleType) -> None:
+    records = [ABC, bytearray(ABC), memoryview(b"?" + ABC)[1:], pa.py_buffer(ABC)]
+    batch, _ = kernel.ExampleDecoder(plan_of({"c": INT64})).decode_records(tuple(records))
+    assert pa.record_batch(batch).to_pydict() == {"c": [[3]] * 4}
+
+
+def test_batch_outlives_the_data(kernel: ModuleType) -> None:
+    """Nothing in it points to the input, and the input is free again."""
+    data, offsets, lengths = spans([ABC, ABC])
+    changing = bytearray(data)
+    exported, _ = kernel.ExampleDecoder(plan_of(None, "raw")).decode(changing, offsets, lengths)
+    changing[:] = b"\xff" * len(changing)
+    changing.clear()
+    offsets.extend([0])
+    batch = check_batch(pa.record_batch(exported))
+    assert batch.to_pydict() == {"a": [[1.0]] * 2, "b": [[b"2"]] * 2, "c": [[3]] * 2} | {
+        "raw": [[ABC]] * 2
+    }
+
+
+@pytest.mark.parametrize(
+    ("offset", "length"),
+    [
+        (-1, 0),
+        (0, -1),
+        (0, 11),
+        (10, 1),
+        (11, 0),
+        (5, 6),
+        (5, 2**63 - 1),
+        (2**63 - 1, 1),
+        (2**63 - 1, 2**63 - 1),
+        (-(2**63), 2**63 - 1),
+    ],
+)
+def test_span_outside_of_the_data(kernel: ModuleType, offset: int, length: int) -> None:
+    decoder = kernel.ExampleDecoder(DecodePlan())
+    offsets, lengths = array("q", [0, offset]), array("q", [0, length])
+    for collect_failures in (False, True):
+        with pytest.raises(ValueError):
+            decoder.decode(bytes(10), offsets, lengths, collect_failures=collect_failures)
+
+
+def test_offsets_and_lengths_of_different_size(kernel: ModuleType) -> None:
+    decoder = kernel.ExampleDecoder(DecodePlan())
+    with pytest.raises(ValueError):
+        decoder.decode(bytes(10), array("q", [0, 0]), array("q", [0]))
+    with pytest.raises(ValueError):
+        decoder.decode(bytes(10), array("q"), array("q", [0]))
+
+
+@pytest.mark.parametrize("typecode", ["i", "d"])
+def test_offsets_of_another_type(kernel: ModuleType, typecode: str) -> None:
+    """They are not taken for int64 in silence."""
+    decoder = kernel.ExampleDecoder(DecodePlan())
+    numbers = array(typecode, [0, 0])
+    with pytest.raises((TypeError, ValueError)):
+        decoder.decode(bytes(10), numbers, numbers)
+
+
+@pytest.mark.parametrize("records", [["text"], [None], b"bytes", 7], ids=repr)
+def test_what_is_no_record(kernel: ModuleType, records: object) -> None:
+    with pytest.raises(TypeError):
+        kernel.ExampleDecoder(DecodePlan()).decode_records(records)
+
+
+@pytest.mark.parametrize("plan", [None, {"f": 3}, "plan"], ids=repr)
+def test_what_is_no_plan(kernel: ModuleType, plan: object) -> None:
+    with pytest.raises((TypeError, AttributeError)):
+        kernel.ExampleDecoder(plan)
+
+
+def test_options_are_keyword_only(kernel: ModuleType) -> None:
+    with pytest.raises(TypeError):
+        kernel.ExampleDecoder(DecodePlan()).decode_records([], True)

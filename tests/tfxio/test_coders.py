@@ -1,0 +1,75 @@
+"""The decoder of lists of serialized tf.Example records."""
+
+from __future__ import annotations
+
+import pickle
+
+import pyarrow as pa
+import pytest
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tests.wire import bytes_list, entry, example, floats, int64
+from tfrecord_beam.errors import DecodeError, SchemaError
+from tfrecord_beam.tfxio.coders import ExamplesToRecordBatchDecoder
+
+SCHEMA = schema_pb2.Schema(
+    feature=[{"name": "s", "type": "BYTES"}, {"name": "i", "type": "INT"}]
+).SerializeToString()
+RECORDS = [
+    example(entry("i", int64(1, 2)), entry("f", floats(0.5))),
+    example(entry("s", bytes_list(b"x")), entry("i", int64())),
+]
+
+
+def test_columns_follow_the_schema() -> None:
+    decoder = ExamplesToRecordBatchDecoder(SCHEMA)
+    batch = decoder.DecodeBatch(RECORDS)
+    assert batch.schema == decoder.ArrowSchema()
+    assert batch.schema == pa.schema(
+        {"s": pa.large_list(pa.large_binary()), "i": pa.large_list(pa.int64())}
+    )
+    assert batch.to_pydict() == {"s": [None, [b"x"]], "i": [[1, 2], []]}
+
+
+def test_without_a_schema_columns_follow_the_records() -> None:
+    decoder = ExamplesToRecordBatchDecoder()
+    assert decoder.DecodeBatch(RECORDS).to_pydict() == {
+        "f": [[0.5], None],
+        "i": [[1, 2], []],
+        "s": [None, [b"x"]],
+    }
+    with pytest.raises(SchemaError, match=r"^Expected a TFMD schema .* \(give serialized_schema\)"):
+        decoder.ArrowSchema()
+
+
+def test_empty_schema_has_no_columns() -> None:
+    decoder = ExamplesToRecordBatchDecoder(b"")
+    assert decoder.ArrowSchema() == pa.schema([])
+    batch = decoder.DecodeBatch(RECORDS)
+    assert (batch.num_rows, batch.num_columns) == (2, 0)
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, None])
+def test_decoder_can_be_pickled(schema: bytes | None) -> None:
+    decoder = ExamplesToRecordBatchDecoder(schema)
+    copy = pickle.loads(pickle.dumps(decoder))
+    assert copy.DecodeBatch(RECORDS) == decoder.DecodeBatch(RECORDS)
+
+
+def test_bad_record_is_named() -> None:
+    decoder = ExamplesToRecordBatchDecoder(SCHEMA)
+    bad = example(entry("i", floats(1.0)))
+    with pytest.raises(
+        DecodeError, match=r"^Expected int64_list for feature 'i', found float"
+    ) as e:
+        decoder.DecodeBatch([*RECORDS, bad])
+    assert e.value.record == 2
+    assert decoder.DecodeBatch(RECORDS).num_rows == 2
+
+
+def test_bad_schema_is_refused() -> None:
+    with pytest.raises(SchemaError, match=r"^Expected a serialized TFMD Schema"):
+        ExamplesToRecordBatchDecoder(b"\xff")
+    struct = schema_pb2.Schema(feature=[{"name": "x", "type": "STRUCT"}])
+    with pytest.raises(SchemaError, match=r"for feature 'x', found STRUCT$"):
+        ExamplesToRecordBatchDecoder(struct.SerializeToString())

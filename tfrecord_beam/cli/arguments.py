@@ -1,0 +1,79 @@
+"""The arguments that several verbs share."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_verb(
+    verbs: Verbs,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    *,
+    help: str,
+    description: str,
+    takes_pipeline_options: bool = False,
+) -> argparse.ArgumentParser:
+    """Adds a verb, which has the option ``--json``, and returns its parser.
+
+    Args:
+      verbs: where to.
+      name: the verb.
+      run: does the work and returns the exit code.
+      help: one line for the list of verbs.
+      description: what ``VERB --help`` says.
+      takes_pipeline_options: leave arguments that are not known to Beam.
+    """
+    parser = verbs.add_parser(name, help=help, description=description, allow_abbrev=False)
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.set_defaults(run=run, takes_pipeline_options=takes_pipeline_options)
+    return parser
+
+
+def add_files(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Adds FILES."""
+    parser.add_argument(
+        "files",
+        nargs="*" if optional else "+",
+        metavar="FILES",
+        help="TFRecord files: paths, patterns or folders",
+    )
+
+
+def add_schema(parser: argparse.ArgumentParser, help: str) -> None:
+    """Adds ``--schema``."""
+    parser.add_argument("--schema", metavar="FILE", help=f"{help} (.pbtxt, .pb or .json)")
+
+
+def add_columns(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--columns``."""
+    parser.add_argument(
+        "--columns",
+        type=lambda text: text.split(","),
+        metavar="A,B",
+        help="features to decode, separated by commas, in the order wanted; default: all",
+    )
+
+
+def add_count(parser: argparse.ArgumentParser, default: int, help: str) -> None:
+    """Adds ``-n``."""
+    parser.add_argument(
+        "-n",
+        type=parse_count,
+        default=default,
+        metavar="N",
+        dest="num_records",
+        help=f"{help}; default: {default}",
+    )
+
+
+def parse_count(text: str) -> int:
+    """Returns the number of at least 1 that `text` is."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"expected a number of at least 1, found {text!r}")
+    return int(text)

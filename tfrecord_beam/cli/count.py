@@ -1,0 +1,48 @@
+"""count: how many records there are."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.progress import show_progress
+from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
+from tfrecord_beam.records.table import iter_blocks
+
+if TYPE_CHECKING:
+    from tfrecord_beam.cli.arguments import Verbs
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = arguments.add_verb(
+        verbs,
+        "count",
+        run,
+        help="count the records of each file",
+        description="Prints how many records each file holds, and all files together. Checks every "
+        "CRC on the way; a corrupt record is an error. The content of the records does not matter.",
+    )
+    arguments.add_files(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the options ask for and returns the exit code."""
+    files = match_files(normalize_patterns(options.files), DirectFileSystem())
+    counts = {file.path: 0 for file in files}
+    with show_progress("Counting", quiet=options.json) as progress:
+        for block in iter_blocks(counts, progress=progress):
+            counts[block.file] += block.num_records
+    total = sum(counts.values())
+    if options.json:
+        lines = [{"file": file, "records": count} for file, count in counts.items()]
+        print(json.dumps({"files": lines, "records": total}, indent=2))
+        return 0
+    width = len(str(total))
+    for file, count in counts.items():
+        print(f"{count:>{width}} {file}")
+    if len(counts) > 1:
+        print(f"{total:>{width}} in all")
+    return 0

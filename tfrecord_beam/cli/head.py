@@ -1,0 +1,80 @@
+"""head: the first rows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.progress import show_progress
+from tfrecord_beam.cli.rows import print_rows, to_rows
+from tfrecord_beam.records.table import OnProgress, iter_batches
+
+if TYPE_CHECKING:
+    from tfrecord_beam.cli.arguments import Verbs
+
+_CHUNK_BYTES = 64 << 10
+"""How much of a file is read at a time: little, for the first rows are soon there."""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = arguments.add_verb(
+        verbs,
+        "head",
+        run,
+        help="print the first records",
+        description="Prints the first records as a table, or with --json as one JSON object a "
+        'line: each feature null or a list; bytes as text where they are UTF-8, else {"base64": '
+        "...}. Reads no more of the files than that takes.",
+    )
+    arguments.add_files(parser)
+    arguments.add_count(parser, 10, "how many records")
+    arguments.add_schema(parser, "TFMD schema that says which features there are")
+    arguments.add_columns(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the options ask for and returns the exit code."""
+    with show_progress("Reading", quiet=options.json) as progress:
+        batches = list(first_batches(options, columns=options.columns, progress=progress))
+    rows = [row for batch in batches for row in to_rows(batch)]
+    names = dict.fromkeys(name for batch in batches for name in batch.schema.names)
+    if options.schema is None and options.columns is None:
+        names = dict.fromkeys(sorted(names, key=str.encode))
+    if not options.json:
+        print_rows(list(names), rows)
+        return 0
+    for row in rows:
+        print(json.dumps({name: row.get(name) for name in names}))
+    return 0
+
+
+def first_batches(
+    options: argparse.Namespace, *, columns: list[str] | None, progress: OnProgress | None
+) -> Iterator[pa.RecordBatch]:
+    """Yields batches with the first records of the files: `num_records`, or all if there are fewer.
+
+    Args:
+      options: with `files`, `schema` and `num_records`.
+      columns: names of the columns; None: all.
+      progress: told how far reading got.
+    """
+    left = options.num_records
+    batches = iter_batches(
+        options.files,
+        options.schema,
+        columns=columns,
+        batch_size=left,
+        batch_bytes=_CHUNK_BYTES,
+        progress=progress,
+    )
+    for batch in batches:
+        yield batch.slice(0, left)
+        left -= batch.num_rows
+        if left <= 0:
+            return

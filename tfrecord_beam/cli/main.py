@@ -1,0 +1,67 @@
+"""The command line itself: verbs, exit codes, and how errors are shown."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import tfrecord_beam
+from tfrecord_beam.cli import count, head, read, schema, verify
+from tfrecord_beam.cli.errors import PROGRAM, print_error
+from tfrecord_beam.errors import TFRecordBeamError
+
+_VERBS = (head, count, verify, schema, read)
+
+_EPILOG = """\
+FILES are paths, patterns or folders; a folder means all files under it. Wildcards are *, ?, [ab],
+[!ab] and, as a whole level, **. Quote them, or the shell's rules apply. Compressed files are known
+by their content.
+
+Exit codes: 0 all is well; 1 verify found corrupt records; 2 an error; 130 interrupted.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line and returns its exit code.
+
+    Args:
+      arguments: what comes after the program's name; None: those of this process.
+    """
+    options = _parse(arguments)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()  # so that a closed pipe shows here
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Who read the output has seen enough. What is left must not fail when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # as if the signal SIGPIPE had ended the process
+    except (TFRecordBeamError, OSError, ValueError) as error:
+        print_error(error)
+        return 2
+    return code
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description="Looks into TFRecord files of tf.train.Example, and reads them with Apache "
+        "Beam into Arrow record batches.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"{PROGRAM} {tfrecord_beam.__version__}"
+    )
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for verb in _VERBS:
+        verb.add_parser(verbs)
+    options, others = parser.parse_known_args(arguments)
+    if others and not options.takes_pipeline_options:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    options.pipeline_options = others
+    return options

@@ -1,0 +1,105 @@
+"""verify: every record that is corrupt, in all files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.errors import print_error
+from tfrecord_beam.cli.progress import show_progress
+from tfrecord_beam.errors import NoMatchError
+from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
+from tfrecord_beam.records.table import iter_blocks
+from tfrecord_beam.schema.arrow import decode_plan
+
+if TYPE_CHECKING:
+    from tfrecord_beam.cli.arguments import Verbs
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = arguments.add_verb(
+        verbs,
+        "verify",
+        run,
+        help="find every corrupt record",
+        description="Reads all records, checks every CRC, and reports each part that is no whole "
+        "record: why, in which file, at which byte. Goes on after each of them and over all files. "
+        "The exit code is 1 if there is any, and 2 if a file is missing or cannot be opened.",
+    )
+    arguments.add_files(parser)
+    arguments.add_schema(parser, "also decode the records, which must fit this TFMD schema")
+    parser.add_argument(
+        "--examples", action="store_true", help="also decode the records as tf.train.Example"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the options ask for and returns the exit code."""
+    decoder = None
+    if options.schema or options.examples:
+        decoder = RecordDecoder(decode_plan(options.schema))
+    corrupt: list[CorruptRecord] = []
+
+    def on_corrupt(record: CorruptRecord) -> None:
+        corrupt.append(record)
+        if not options.json:
+            print(record)
+
+    counts, all_match = _match_each(options.files)
+    if not counts:
+        return 2
+    with show_progress("Verifying", quiet=options.json) as progress:
+        for block in iter_blocks(counts, on_corrupt=on_corrupt, progress=progress):
+            if decoder is None:
+                counts[block.file] += block.num_records
+            else:
+                counts[block.file] += decoder.decode_block(block, on_corrupt).num_rows
+    if options.json:
+        print(json.dumps(_summarize(counts, corrupt), indent=2))
+    else:
+        good = sum(counts.values())
+        print(f"{len(counts)} files, {good} good records, {len(corrupt)} corrupt")
+    if not all_match:
+        return 2
+    return 1 if corrupt else 0
+
+
+def _match_each(patterns: Iterable[str]) -> tuple[dict[str, int], bool]:
+    """Returns a count of 0 for each file, and whether each pattern means one.
+
+    Prints an error for each pattern that does not.
+    """
+    counts: dict[str, int] = {}
+    all_match = True
+    for pattern in patterns:
+        try:
+            files = match_files(normalize_patterns(pattern), DirectFileSystem())
+        except NoMatchError as error:
+            print_error(error)
+            all_match = False
+        else:
+            counts.update((file.path, 0) for file in files)
+    return counts, all_match
+
+
+def _summarize(counts: dict[str, int], corrupt: list[CorruptRecord]) -> dict[str, object]:
+    return {
+        "files": [{"file": file, "records": count} for file, count in counts.items()],
+        "records": sum(counts.values()),
+        "corrupt_records": [
+            {
+                "file": record.file,
+                "offset": record.offset,
+                "length": record.length,
+                "record": record.record,
+                "reason": record.reason,
+            }
+            for record in corrupt
+        ],
+    }

@@ -1,0 +1,116 @@
+"""The errors of the library: one tree, one grammar, one function that renders a place.
+
+Every message reads ``what was expected, what was found - at file:offset, record i (what to do)``.
+The parts stay on the exception as attributes, so that code never has to parse the text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar
+
+_ErrorT = TypeVar("_ErrorT", bound="TFRecordBeamError")
+
+
+@dataclasses.dataclass(frozen=True)
+class Location:
+    """Where something was found. Every part may be unknown.
+
+    Attributes:
+      file: path or URL as it was opened.
+      offset: position in bytes of the record's first byte (its length field), counted in the
+        decompressed content when the file is compressed.
+      record: number of the record in its file, from 0; unknown where reading began inside the file.
+        In functions that take a list of records it is the index in that list.
+      feature: name of the feature.
+    """
+
+    file: str | None = None
+    offset: int | None = None
+    record: int | None = None
+    feature: str | None = None
+
+
+def render(message: str, location: Location = Location(), hint: str | None = None) -> str:
+    """Returns the full text of an error: ``message - at place (hint)``.
+
+    >>> render("Payload CRC mismatch", Location("a.tfrecord", 52, 1), "skip it")
+    'Payload CRC mismatch - at a.tfrecord:52, record 1 (skip it)'
+    """
+    parts = []
+    if location.file is not None:
+        offset = "" if location.offset is None else f":{location.offset}"
+        parts.append(f"{location.file}{offset}")
+    elif location.offset is not None:
+        parts.append(f"offset {location.offset}")
+    if location.record is not None:
+        parts.append(f"record {location.record}")
+    if location.feature is not None and f"feature {location.feature!r}" not in message:
+        parts.append(f"feature {location.feature!r}")
+    text = message
+    if parts:
+        text += " - at " + ", ".join(parts)
+    if hint:
+        text += f" ({hint})"
+    return text
+
+
+class TFRecordBeamError(Exception):
+    """Base of every error that the library raises on purpose.
+
+    Attributes:
+      message: what was expected and what was found.
+      location: the place, see `Location`; its parts are also `file`, `offset`, `record`, `feature`.
+      hint: what to do about it, or None.
+    """
+
+    def __init__(
+        self, message: str, location: Location = Location(), hint: str | None = None
+    ) -> None:
+        super().__init__(render(message, location, hint))
+        self.message = message
+        self.location = location
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[type[TFRecordBeamError], tuple[str, Location, str | None]]:
+        return type(self), (self.message, self.location, self.hint)
+
+    @property
+    def file(self) -> str | None:
+        return self.location.file
+
+    @property
+    def offset(self) -> int | None:
+        return self.location.offset
+
+    @property
+    def record(self) -> int | None:
+        return self.location.record
+
+    @property
+    def feature(self) -> str | None:
+        return self.location.feature
+
+    def located(self: _ErrorT, **parts: Any) -> _ErrorT:
+        """Returns the same error with parts of its location replaced (`file=`, `offset=`, ...)."""
+        return type(self)(self.message, dataclasses.replace(self.location, **parts), self.hint)
+
+
+class CorruptRecordError(TFRecordBeamError, ValueError):
+    """The bytes of a file are not whole TFRecord frames: a CRC differs, data are cut short, ..."""
+
+
+class DecodeError(TFRecordBeamError, ValueError):
+    """A record is framed correctly but is not what was expected of its content."""
+
+
+class SchemaError(TFRecordBeamError, ValueError):
+    """A schema, a column selection or a combination of them cannot be used."""
+
+
+class CoverageError(TFRecordBeamError):
+    """The byte ranges that were read of a file do not tile it: some record was lost or doubled."""
+
+
+class NoMatchError(TFRecordBeamError, FileNotFoundError):
+    """A file pattern means no file at all."""

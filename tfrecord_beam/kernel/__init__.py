@@ -1,0 +1,67 @@
+"""Bytes to frames to Arrow: the hot core, behind one set of functions with two implementations.
+
+`implementation` says which one serves: "native" (the C++ extension) or "reference"
+(google.protobuf, crc32c and pyarrow; the same results, about a hundred times slower). The
+environment variable ``TFRECORD_BEAM_KERNEL`` chooses: ``native`` (a missing extension is an
+ImportError), ``reference``, or ``auto``, the default: native, else reference with one warning.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tfrecord_beam.kernel._native import (
+        ArrowArrayExportable as ArrowArrayExportable,
+    )
+    from tfrecord_beam.kernel._native import (
+        ExampleDecoder as ExampleDecoder,
+    )
+    from tfrecord_beam.kernel._native import (
+        crc32c as crc32c,
+    )
+    from tfrecord_beam.kernel._native import (
+        find_record as find_record,
+    )
+    from tfrecord_beam.kernel._native import (
+        frame as frame,
+    )
+    from tfrecord_beam.kernel._native import (
+        masked_crc32c as masked_crc32c,
+    )
+    from tfrecord_beam.kernel._native import (
+        scan as scan,
+    )
+
+_NAMES = ("ExampleDecoder", "crc32c", "find_record", "frame", "masked_crc32c", "scan")
+
+
+def _load(choice: str) -> tuple[str, dict[str, object]]:
+    if choice not in ("auto", "native", "reference"):
+        raise ValueError(
+            f"Expected TFRECORD_BEAM_KERNEL to be auto, native or reference, found {choice!r}"
+        )
+    if choice != "reference":
+        try:
+            _native = importlib.import_module("tfrecord_beam.kernel._native")
+            return "native", {name: getattr(_native, name) for name in _NAMES}
+        except ImportError as error:
+            if choice == "native":
+                raise
+            warnings.warn(
+                f"The native kernel cannot be imported ({error}): the reference kernel serves, "
+                "with the same results but about a hundred times slower. Reinstall tfrecord_beam "
+                "with a C++17 compiler, or set TFRECORD_BEAM_KERNEL=reference to accept this.",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+    from tfrecord_beam.kernel import reference
+
+    return "reference", {name: getattr(reference, name) for name in _NAMES}
+
+
+implementation, _functions = _load(os.environ.get("TFRECORD_BEAM_KERNEL", "auto"))
+globals().update(_functions)

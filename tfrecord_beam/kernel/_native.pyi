@@ -1,0 +1,118 @@
+"""The contract of the kernel. `kernel.reference` has the same names with the same meaning.
+
+All functions release the GIL while they work, keep no state and may be called from many threads.
+A *frame* is one record in a file: uint64 length (little endian), uint32 masked CRC32C of those 8
+bytes, payload, uint32 masked CRC32C of the payload. 16 + length bytes. The mask is
+``((crc >> 15 | crc << 17) + 0xa282ead8) mod 2**32`` (TensorFlow, ``core/lib/hash/crc32c.h``).
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from typing_extensions import Buffer
+
+from tfrecord_beam.kernel.plan import Candidate, DecodeFailure, DecodePlan, Scan
+
+class ArrowArrayExportable(Protocol):
+    """A record batch behind the Arrow PyCapsule protocol: ``pa.record_batch(obj)`` takes it."""
+
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+def crc32c(data: Buffer, crc: int = 0) -> int:
+    """Returns the CRC32C (Castagnoli, RFC 3720) of `data`, continued from `crc`."""
+
+def masked_crc32c(data: Buffer, crc: int = 0) -> int:
+    """Returns the masked CRC32C that frames store, continued from the plain CRC32C `crc`."""
+
+def scan(
+    data: Buffer,
+    *,
+    start: int = 0,
+    stop: int | None = None,
+    max_records: int | None = None,
+    max_bytes: int | None = None,
+    validate_crc: bool = True,
+) -> Scan:
+    """Finds the whole frames in `data`, the first of which starts at `start`.
+
+    Stops before the first frame that starts at or after `stop` (LIMIT; None: no such bound),
+    after `max_records` frames (LIMIT), before a frame with which the frames together would exceed
+    `max_bytes` (LIMIT; but a first frame is always taken), at a frame that is not whole (MORE),
+    and at a wrong CRC. The bounds are looked at in this order before each frame: `stop`,
+    `max_records`, header whole (else MORE, needed 12), length CRC, `max_bytes`, frame whole (else
+    MORE, needed 16 + length), payload CRC.
+
+    Args:
+      data: bytes of a file.
+      start: index of the first frame, 0 <= start <= len(data).
+      stop: frames that start at or after this index are left out.
+      max_records: at least 1.
+      max_bytes: bound on the sum of the frames' sizes (16 + length each).
+      validate_crc: False: neither CRC is computed.
+
+    Raises:
+      ValueError: `start` out of range, `max_records` below 1.
+    """
+
+def find_record(data: Buffer, *, start: int, stop: int, limit: int) -> Candidate:
+    """Finds the first index p, start <= p < stop, at which a valid frame starts.
+
+    A frame is valid when its length CRC fits, it ends at or before `limit` and its payload CRC
+    fits. The search ends early at the first p that needs more bytes than `data` has: when p + 12
+    is beyond the data (found False, position p), or when the length CRC fits and the frame ends
+    at or before `limit` but after the data (found True, needed 16 + length). With nothing found
+    before `stop` the answer is (stop, False, 0).
+
+    Args:
+      data: bytes of a file.
+      start: index to begin at.
+      stop: index to end before.
+      limit: index of the end of the file, counted like the others; may be beyond len(data).
+    """
+
+def frame(records: Sequence[Buffer]) -> bytes:
+    """Returns the frames of `records`, one after the other."""
+
+class ExampleDecoder:
+    """Decodes serialized ``tf.train.Example`` records into one Arrow record batch.
+
+    Columns are `large_list<item: int64>`, `large_list<item: float>` or
+    `large_list<item: large_binary>`, nullable. A row is null when the feature is missing, or
+    present with no kind set; a kind with no values is an empty list. A column whose kind is not
+    planned and not seen in any record (or only without a kind) is of type `null`. A planned kind
+    that differs from a record's kind is a failure also when the list is empty.
+
+    The wire means what the protobuf library says: the last of several map entries with one name
+    wins; repeated `features` messages merge; repeated values within one map entry merge; of several
+    kinds in a Feature the last wins, repeats of the last kind in a row merge; packed and unpacked
+    both; unknown fields and groups are skipped; names must be UTF-8.
+
+    Args:
+      plan: what to decode. Keeps no reference to it.
+
+    Raises:
+      ValueError: two columns of one name, or one with the raw-record column's.
+    """
+
+    def __init__(self, plan: DecodePlan) -> None: ...
+    def decode(
+        self, data: Buffer, offsets: Buffer, lengths: Buffer, *, collect_failures: bool = False
+    ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
+        """Decodes the records ``data[offsets[i] : offsets[i] + lengths[i]]`` (int64 buffers).
+
+        Returns the batch and the failures. With `collect_failures` rows that fail are left out of
+        the batch as if they had not been there, and reported in order. Without it the first failure
+        ends the call.
+
+        Raises:
+          DecodeError: the first failure, built by `tfrecord_beam.kernel.faults.decode_error`.
+          ValueError: a span outside of `data`, offsets and lengths of different size.
+        """
+
+    def decode_records(
+        self, records: Sequence[Buffer], *, collect_failures: bool = False
+    ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
+        """The same for records that are objects of their own (`bytes`, ...)."""

@@ -1,0 +1,184 @@
+#include "crc32c.h"
+
+#include <array>
+#include <cstring>
+
+#if (defined(__x86_64__) || defined(_M_X64)) && !defined(_MSC_VER)
+#define TFRECORD_BEAM_CRC_X86 1
+#include <nmmintrin.h>
+#elif defined(__aarch64__) && !defined(_MSC_VER)
+#define TFRECORD_BEAM_CRC_ARM 1
+#if defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
+#endif
+
+namespace tfrecord_beam {
+namespace {
+
+constexpr uint32_t kPolynomial = 0x82f63b78u;  // Castagnoli, bits reversed
+
+using Table = std::array<uint32_t, 256>;
+
+// kSlices[k][b] is the CRC register after byte b and k zero bytes.
+constexpr std::array<Table, 8> MakeSlices() {
+  std::array<Table, 8> slices{};
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
+    slices[0][byte] = crc;
+  }
+  for (size_t k = 1; k < 8; ++k) {
+    for (size_t byte = 0; byte < 256; ++byte) {
+      const uint32_t crc = slices[k - 1][byte];
+      slices[k][byte] = (crc >> 8) ^ slices[0][crc & 0xff];
+    }
+  }
+  return slices;
+}
+
+constexpr std::array<Table, 8> kSlices = MakeSlices();
+
+uint64_t LoadWord(const uint8_t* data) {
+  uint64_t word;
+  std::memcpy(&word, data, sizeof(word));
+  return word;
+}
+
+#if defined(TFRECORD_BEAM_CRC_X86) || defined(TFRECORD_BEAM_CRC_ARM)
+
+// The instruction takes 3 cycles but one can start in each, so three lanes of equal length run side
+// by side. To join them, a register must be moved over the bytes of the next lane: a linear map of
+// its bits, looked up byte by byte.
+class LaneShift {
+ public:
+  explicit LaneShift(size_t bytes) {
+    std::array<uint32_t, 32> columns{};
+    for (size_t bit = 0; bit < 32; ++bit) {
+      uint32_t crc = 1u << bit;
+      for (size_t i = 0; i < bytes; ++i) crc = (crc >> 8) ^ kSlices[0][crc & 0xff];
+      columns[bit] = crc;
+    }
+    for (size_t position = 0; position < 4; ++position) {
+      for (size_t byte = 0; byte < 256; ++byte) {
+        uint32_t crc = 0;
+        for (size_t bit = 0; bit < 8; ++bit) {
+          if ((byte >> bit & 1) != 0) crc ^= columns[position * 8 + bit];
+        }
+        tables_[position][byte] = crc;
+      }
+    }
+  }
+
+  uint32_t operator()(uint32_t crc) const {
+    return tables_[0][crc & 0xff] ^ tables_[1][crc >> 8 & 0xff] ^ tables_[2][crc >> 16 & 0xff] ^
+           tables_[3][crc >> 24];
+  }
+
+ private:
+  std::array<Table, 4> tables_;
+};
+
+// Lane lengths in bytes: the long one for images, the short one for records of some hundred bytes.
+constexpr size_t kLongLane = 2048;
+constexpr size_t kShortLane = 64;
+
+#if defined(TFRECORD_BEAM_CRC_X86)
+#define TFRECORD_BEAM_CRC_TARGET __attribute__((target("sse4.2")))
+TFRECORD_BEAM_CRC_TARGET inline uint32_t StepWord(uint32_t crc, uint64_t word) {
+  return static_cast<uint32_t>(_mm_crc32_u64(crc, word));
+}
+TFRECORD_BEAM_CRC_TARGET inline uint32_t StepByte(uint32_t crc, uint8_t byte) {
+  return _mm_crc32_u8(crc, byte);
+}
+#else
+#if defined(__clang__)
+#define TFRECORD_BEAM_CRC_TARGET __attribute__((target("crc")))
+#else
+#define TFRECORD_BEAM_CRC_TARGET __attribute__((target("+crc")))
+#endif
+TFRECORD_BEAM_CRC_TARGET inline uint32_t StepWord(uint32_t crc, uint64_t word) {
+  return __builtin_aarch64_crc32cx(crc, word);
+}
+TFRECORD_BEAM_CRC_TARGET inline uint32_t StepByte(uint32_t crc, uint8_t byte) {
+  return __builtin_aarch64_crc32cb(crc, byte);
+}
+#endif
+
+TFRECORD_BEAM_CRC_TARGET const uint8_t* StepLanes(const uint8_t* data, const uint8_t* end,
+                                                  size_t lane, const LaneShift& shift,
+                                                  uint32_t* crc) {
+  uint32_t first = *crc;
+  while (static_cast<size_t>(end - data) >= 3 * lane) {
+    uint32_t second = 0;
+    uint32_t third = 0;
+    for (size_t i = 0; i < lane; i += 8) {
+      first = StepWord(first, LoadWord(data + i));
+      second = StepWord(second, LoadWord(data + lane + i));
+      third = StepWord(third, LoadWord(data + 2 * lane + i));
+    }
+    first = shift(shift(first) ^ second) ^ third;
+    data += 3 * lane;
+  }
+  *crc = first;
+  return data;
+}
+
+TFRECORD_BEAM_CRC_TARGET uint32_t Crc32cHardware(const uint8_t* data, size_t size, uint32_t crc) {
+  const uint8_t* const end = data + size;
+  crc = ~crc;
+  if (size >= 3 * kLongLane) {
+    static const LaneShift shift(kLongLane);
+    data = StepLanes(data, end, kLongLane, shift, &crc);
+  }
+  if (size >= 3 * kShortLane) {
+    static const LaneShift shift(kShortLane);
+    data = StepLanes(data, end, kShortLane, shift, &crc);
+  }
+  for (; end - data >= 8; data += 8) crc = StepWord(crc, LoadWord(data));
+  for (; data < end; ++data) crc = StepByte(crc, *data);
+  return ~crc;
+}
+
+bool HasInstruction() {
+#if defined(TFRECORD_BEAM_CRC_X86)
+  return __builtin_cpu_supports("sse4.2") != 0;
+#elif defined(__linux__)
+  return (getauxval(AT_HWCAP) & HWCAP_CRC32) != 0;
+#else
+  return true;  // every 64-bit Apple CPU has it
+#endif
+}
+
+#endif  // x86 or Arm
+
+using Function = uint32_t (*)(const uint8_t*, size_t, uint32_t);
+
+Function Choose() {
+#if defined(TFRECORD_BEAM_CRC_X86) || defined(TFRECORD_BEAM_CRC_ARM)
+  if (HasInstruction()) return Crc32cHardware;
+#endif
+  return Crc32cPortable;
+}
+
+}  // namespace
+
+uint32_t Crc32cPortable(const uint8_t* data, size_t size, uint32_t crc) {
+  const uint8_t* const end = data + size;
+  crc = ~crc;
+  for (; end - data >= 8; data += 8) {
+    const uint64_t word = LoadWord(data) ^ crc;
+    crc = 0;
+    for (size_t k = 0; k < 8; ++k) crc ^= kSlices[7 - k][word >> (8 * k) & 0xff];
+  }
+  for (; data < end; ++data) crc = (crc >> 8) ^ kSlices[0][(crc ^ *data) & 0xff];
+  return ~crc;
+}
+
+uint32_t Crc32c(const uint8_t* data, size_t size, uint32_t crc) {
+  static const Function function = Choose();
+  return function(data, size, crc);
+}
+
+}  // namespace tfrecord_beam

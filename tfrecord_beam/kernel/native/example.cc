@@ -1,0 +1,474 @@
+#include "example.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "short_bytes.h"
+#include "wire.h"
+
+namespace tfrecord_beam {
+namespace {
+
+// How many messages enclose the fields of each message: the protobuf library limits the depth.
+constexpr int kExampleDepth = 0;
+constexpr int kFeaturesDepth = 1;
+constexpr int kEntryDepth = 2;
+constexpr int kFeatureDepth = 3;
+constexpr int kListDepth = 4;
+
+// Takes the place of a column where values are only checked.
+struct Discard {
+  void AddVarint(uint64_t) {}
+  bool AddPackedVarints(std::string_view packed) {
+    uint64_t* nowhere = nullptr;
+    return DecodeVarints<false>(packed, &nowhere);
+  }
+  void AddFloats(std::string_view) {}
+  void AddBytes(std::string_view) {}
+};
+
+template <typename Sink>
+bool ReadInt64List(Cursor list, Sink& sink) {
+  while (!list.done()) {
+    uint32_t field;
+    WireType type;
+    if (!list.ReadTag(&field, &type)) return false;
+    if (field == 1 && type == WireType::kLength) {
+      std::string_view packed;
+      if (!list.ReadBytes(&packed) || !sink.AddPackedVarints(packed)) return false;
+    } else if (field == 1 && type == WireType::kVarint) {
+      uint64_t value;
+      if (!list.ReadVarint(&value)) return false;
+      sink.AddVarint(value);
+    } else if (!list.SkipValue(field, type, kListDepth)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <typename Sink>
+bool ReadFloatList(Cursor list, Sink& sink) {
+  while (!list.done()) {
+    uint32_t field;
+    WireType type;
+    std::string_view floats;
+    if (!list.ReadTag(&field, &type)) return false;
+    if (field == 1 && type == WireType::kLength) {
+      if (!list.ReadBytes(&floats) || floats.size() % sizeof(float) != 0) return false;
+      sink.AddFloats(floats);
+    } else if (field == 1 && type == WireType::kFixed32) {
+      if (!list.ReadFixed32(&floats)) return false;
+      sink.AddFloats(floats);
+    } else if (!list.SkipValue(field, type, kListDepth)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <typename Sink>
+bool ReadBytesList(Cursor list, Sink& sink) {
+  while (!list.done()) {
+    uint32_t field;
+    WireType type;
+    if (!list.ReadTag(&field, &type)) return false;
+    if (field == 1 && type == WireType::kLength) {
+      std::string_view value;
+      if (!list.ReadBytes(&value)) return false;
+      sink.AddBytes(value);
+    } else if (!list.SkipValue(field, type, kListDepth)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <typename Sink>
+bool ReadList(Kind kind, Cursor list, Sink& sink) {
+  switch (kind) {
+    case Kind::kBytes:
+      return ReadBytesList(list, sink);
+    case Kind::kFloat:
+      return ReadFloatList(list, sink);
+    case Kind::kInt64:
+      return ReadInt64List(list, sink);
+    case Kind::kNone:
+      break;
+  }
+  return true;
+}
+
+bool CheckList(Kind kind, Cursor list) {
+  Discard discard;
+  return ReadList(kind, list, discard);
+}
+
+bool IsKind(uint32_t field, WireType type) {
+  return type == WireType::kLength && field >= 1 && field <= 3;
+}
+
+// Whether a name looks like a map entry: nothing but fields 1 and 2, at least one of them.
+bool LooksLikeEntry(std::string_view name) {
+  Cursor cursor(name);
+  while (!cursor.done()) {
+    uint32_t field;
+    WireType type;
+    Cursor part;
+    if (!cursor.ReadTag(&field, &type) || field > 2 || type != WireType::kLength ||
+        !cursor.ReadMessage(&part)) {
+      return false;
+    }
+  }
+  return !name.empty();
+}
+
+// The state of one call.
+class Decoder {
+ public:
+  Decoder(const ExamplePlan& plan, const std::vector<std::string_view>& records)
+      : plan_(plan), records_(records), max_rows_(static_cast<int64_t>(records.size())) {
+    if (plan.columns()) {
+      columns_.reserve(plan.columns()->size());
+      for (const PlannedColumn& column : *plan.columns()) {
+        columns_.emplace_back(column.name, column.kind, max_rows_);
+      }
+    }
+  }
+
+  DecodeResult Run(bool collect_failures) {
+    DecodeResult result;
+    std::vector<std::string_view> good;
+    for (record_ = 0; record_ < max_rows_; ++record_) {
+      const std::string_view bytes = records_[static_cast<size_t>(record_)];
+      StartRecord();
+      const bool parsed = ReadExample(Cursor(bytes));
+      std::optional<Failure> failure = FindFailure(parsed);
+      if (!failure) {
+        ++rows_;
+        if (plan_.raw_record_column()) good.push_back(bytes);
+        continue;
+      }
+      result.failures.push_back(std::move(*failure));
+      if (!collect_failures) return result;
+      TakeBackRecord();
+    }
+    result.batch = Finish(good);
+    return result;
+  }
+
+ private:
+  // Numbers that stand for a column where there is none.
+  static constexpr int kUnwanted = -1;     // skip the content
+  static constexpr int kCheckedOnly = -2;  // the content must be well formed
+
+  // A column and what the current record has done to it.
+  struct Target {
+    Target(std::string_view name, Kind kind, int64_t max_rows) : column(name, kind, max_rows) {}
+    ListColumn column;
+    int64_t touched_in = -1;      // the last record that has the feature
+    bool adopted = false;         // that record gave the column its kind
+    Kind mismatch = Kind::kNone;  // the kind that record holds, where it is another one
+  };
+
+  struct Guess {
+    std::string_view name;
+    int column;
+  };
+
+  void StartRecord() {
+    next_guess_ = 0;
+    touched_.clear();
+    columns_before_ = columns_.size();
+    name_not_utf8_ = feature_lists_ = nested_example_ = false;
+    raw_collision_ = name_with_nul_ = mismatched_ = false;
+  }
+
+  bool ReadExample(Cursor example) {
+    while (!example.done()) {
+      uint32_t field;
+      WireType type;
+      if (!example.ReadTag(&field, &type)) return false;
+      if (field == 1 && type == WireType::kLength) {
+        Cursor features;
+        if (!example.ReadMessage(&features) || !ReadFeatures(features)) return false;
+        continue;
+      }
+      if (field == 2 && type == WireType::kLength) feature_lists_ = true;
+      if (!example.SkipValue(field, type, kExampleDepth)) return false;
+    }
+    return true;
+  }
+
+  bool ReadFeatures(Cursor features) {
+    while (!features.done()) {
+      uint32_t field;
+      WireType type;
+      if (!features.ReadTag(&field, &type)) return false;
+      if (field == 1 && type == WireType::kLength) {
+        Cursor entry;
+        if (!features.ReadMessage(&entry) || !ReadEntry(entry)) return false;
+      } else if (!features.SkipValue(field, type, kFeaturesDepth)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool ReadEntry(Cursor entry) {
+    Cursor usual = entry;  // a name and a value, as every writer writes them
+    std::string_view name;
+    Cursor value;
+    if (usual.TakeTag(LengthTag(1)) && usual.ReadBytes(&name) && usual.TakeTag(LengthTag(2)) &&
+        usual.ReadMessage(&value) && usual.done()) {
+      const int column = FindColumn(name);
+      return column == kUnwanted || ReadFeature(column, value);
+    }
+    return ReadUnusualEntry(entry);
+  }
+
+  bool ReadUnusualEntry(Cursor entry) {
+    std::string_view name;
+    std::vector<Cursor> values;
+    while (!entry.done()) {
+      uint32_t field;
+      WireType type;
+      if (!entry.ReadTag(&field, &type)) return false;
+      if (field == 1 && type == WireType::kLength) {
+        if (!entry.ReadBytes(&name)) return false;
+        if (!IsUtf8(name)) name_not_utf8_ = true;
+      } else if (field == 2 && type == WireType::kLength) {
+        Cursor value;
+        if (!entry.ReadMessage(&value)) return false;
+        values.push_back(value);
+      } else if (!entry.SkipValue(field, type, kEntryDepth)) {
+        return false;
+      }
+    }
+    if (values.empty() && LooksLikeEntry(name)) nested_example_ = true;
+    const int column = FindColumn(name);
+    return column == kUnwanted || ReadUnusualFeature(column, values);
+  }
+
+  // The column of a feature. Features mostly come in the order of the record before.
+  int FindColumn(std::string_view name) {
+    const size_t at = next_guess_++;
+    if (at < guesses_.size() && EqualBytes(guesses_[at].name, name)) {
+      return guesses_[at].column;
+    }
+    int column = index().Find(name);
+    if (column == NameIndex::kNotFound) column = FindNewColumn(name);
+    if (name_not_utf8_ || raw_collision_) return column;  // not an order to learn from
+    if (at < guesses_.size()) {
+      guesses_[at] = {name, column};
+    } else if (at == guesses_.size()) {
+      guesses_.push_back({name, column});
+    }
+    return column;
+  }
+
+  int FindNewColumn(std::string_view name) {
+    const bool utf8 = IsUtf8(name);
+    if (!utf8) name_not_utf8_ = true;
+    if (plan_.columns()) return kUnwanted;
+    if (plan_.raw_record_column() == name) raw_collision_ = true;
+    if (!utf8 || raw_collision_) return kCheckedOnly;
+    if (name.find('\0') != std::string_view::npos) name_with_nul_ = true;
+    const auto column = static_cast<int>(columns_.size());
+    columns_.emplace_back(name, Kind::kNone, max_rows_);
+    found_index_.Add(name, column);
+    return column;
+  }
+
+  bool ReadFeature(int column, Cursor feature) {
+    Cursor usual = feature;  // one list
+    uint32_t field;
+    WireType type;
+    Cursor list;
+    if (!usual.done() && usual.ReadTag(&field, &type) && IsKind(field, type) &&
+        usual.ReadMessage(&list) && usual.done()) {
+      return AddRow(column, static_cast<Kind>(field), &list, 1);
+    }
+    return ReadUnusualFeature(column, {feature});
+  }
+
+  bool ReadUnusualFeature(int column, const std::vector<Cursor>& fragments) {
+    Kind kind = Kind::kNone;
+    std::vector<Cursor> lists;
+    for (Cursor feature : fragments) {
+      while (!feature.done()) {
+        uint32_t field;
+        WireType type;
+        if (!feature.ReadTag(&field, &type)) return false;
+        if (!IsKind(field, type)) {
+          if (!feature.SkipValue(field, type, kFeatureDepth)) return false;
+          continue;
+        }
+        if (static_cast<Kind>(field) != kind) lists.clear();
+        kind = static_cast<Kind>(field);
+        Cursor list;
+        if (!feature.ReadMessage(&list) || !CheckList(kind, list)) return false;
+        lists.push_back(list);
+      }
+    }
+    return AddRow(column, kind, lists.data(), lists.size());
+  }
+
+  // Makes the lists, which are of one kind, the row of the current record.
+  bool AddRow(int number, Kind kind, const Cursor* lists, size_t count) {
+    if (number == kCheckedOnly) return CheckLists(kind, lists, count);
+    Target& target = columns_[static_cast<size_t>(number)];
+    ListColumn& column = target.column;
+    if (target.touched_in == record_) {
+      TakeBack(target);  // the last entry of a name wins
+    } else {
+      target.touched_in = record_;
+      touched_.push_back(number);
+    }
+    column.StartRow(rows_);
+    if (kind != Kind::kNone && column.kind() == Kind::kNone) {
+      column.SetKind(kind);
+      target.adopted = true;
+    }
+    if (kind != Kind::kNone && kind != column.kind()) {
+      target.mismatch = kind;
+      mismatched_ = true;
+      column.FinishRow(false);
+      return CheckLists(kind, lists, count);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (!ReadList(kind, lists[i], column)) return false;
+    }
+    column.FinishRow(kind != Kind::kNone);
+    return true;
+  }
+
+  static bool CheckLists(Kind kind, const Cursor* lists, size_t count) {
+    return std::all_of(lists, lists + count,
+                       [kind](const Cursor& list) { return CheckList(kind, list); });
+  }
+
+  void TakeBack(Target& target) {
+    target.column.RewindTo(rows_);
+    target.mismatch = Kind::kNone;
+    if (target.adopted) target.column.SetKind(Kind::kNone);
+    target.adopted = false;
+  }
+
+  std::optional<Failure> FindFailure(bool parsed) {
+    if (!parsed) return MakeFailure(Fault::kMalformed);
+    if (name_not_utf8_) return MakeFailure(Fault::kNameNotUtf8);
+    if (feature_lists_) return MakeFailure(Fault::kFeatureLists);
+    if (nested_example_) return MakeFailure(Fault::kNestedExample);
+    if (raw_collision_) {
+      return MakeFailure(Fault::kRawColumnCollision, *plan_.raw_record_column());
+    }
+    if (name_with_nul_ || mismatched_) {
+      if (std::optional<Failure> failure = FindFeatureFailure()) return failure;
+    }
+    for (const int number : touched_) columns_[static_cast<size_t>(number)].adopted = false;
+    return std::nullopt;
+  }
+
+  // The first feature, in output order, that is at fault.
+  std::optional<Failure> FindFeatureFailure() const {
+    for (const int number : OutputOrder(touched_)) {
+      const Target& target = columns_[static_cast<size_t>(number)];
+      const std::string name(target.column.name());
+      if (name_with_nul_ && name.find('\0') != std::string::npos) {
+        return MakeFailure(Fault::kNameWithNul, name);
+      }
+      if (!name_with_nul_ && target.mismatch != Kind::kNone) {
+        return MakeFailure(Fault::kKindMismatch, name, target.column.kind(), target.mismatch);
+      }
+    }
+    return std::nullopt;  // a later entry of the name has put it right
+  }
+
+  Failure MakeFailure(Fault fault, std::optional<std::string> feature = std::nullopt,
+                      Kind expected = Kind::kNone, Kind found = Kind::kNone) const {
+    return {fault, record_, std::move(feature), expected, found};
+  }
+
+  void TakeBackRecord() {
+    for (const int number : touched_) TakeBack(columns_[static_cast<size_t>(number)]);
+    if (columns_.size() == columns_before_) return;
+    columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(columns_before_), columns_.end());
+    found_index_.Clear();
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      found_index_.Add(columns_[i].column.name(), static_cast<int>(i));
+    }
+    guesses_.clear();
+  }
+
+  // Planned columns stay in their order, found ones go by the bytes of their names.
+  std::vector<int> OutputOrder(std::vector<int> numbers) const {
+    std::sort(numbers.begin(), numbers.end(), [this](int a, int b) {
+      if (plan_.columns()) return a < b;
+      return columns_[static_cast<size_t>(a)].column.name() <
+             columns_[static_cast<size_t>(b)].column.name();
+    });
+    return numbers;
+  }
+
+  Array Finish(const std::vector<std::string_view>& good) {
+    Array batch;
+    batch.format = "+s";
+    batch.length = rows_;
+    batch.buffers.emplace_back();
+    std::vector<int> numbers(columns_.size());
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i);
+    for (const int number : OutputOrder(std::move(numbers))) {
+      batch.children.push_back(columns_[static_cast<size_t>(number)].column.Finish(rows_));
+    }
+    if (plan_.raw_record_column()) {
+      ListColumn raw(*plan_.raw_record_column(), Kind::kBytes, rows_);
+      for (const std::string_view record : good) {
+        raw.AddBytes(record);
+        raw.FinishRow(true);
+      }
+      batch.children.push_back(raw.Finish(rows_));
+    }
+    return batch;
+  }
+
+  const NameIndex& index() const { return plan_.columns() ? plan_.index() : found_index_; }
+
+  const ExamplePlan& plan_;
+  const std::vector<std::string_view>& records_;
+  const int64_t max_rows_;
+  std::vector<Target> columns_;
+  NameIndex found_index_;  // without planned columns: those that the records have shown
+  std::vector<Guess> guesses_;
+  int64_t rows_ = 0;  // good records so far
+
+  // Of the current record:
+  int64_t record_ = 0;
+  size_t next_guess_ = 0;
+  size_t columns_before_ = 0;
+  std::vector<int> touched_;
+  bool name_not_utf8_ = false;
+  bool feature_lists_ = false;
+  bool nested_example_ = false;
+  bool raw_collision_ = false;
+  bool name_with_nul_ = false;
+  bool mismatched_ = false;
+};
+
+}  // namespace
+
+ExamplePlan::ExamplePlan(std::optional<std::vector<PlannedColumn>> columns,
+                         std::optional<std::string> raw_record_column)
+    : columns_(std::move(columns)), raw_record_column_(std::move(raw_record_column)) {
+  if (!columns_) return;
+  for (size_t i = 0; i < columns_->size(); ++i) {
+    index_.Add((*columns_)[i].name, static_cast<int>(i));
+  }
+}
+
+DecodeResult DecodeExamples(const ExamplePlan& plan, const std::vector<std::string_view>& records,
+                            bool collect_failures) {
+  return Decoder(plan, records).Run(collect_failures);
+}
+
+}  // namespace tfrecord_beam

@@ -1,0 +1,59 @@
+// Copying and comparing of a few bytes without a call: names and most string values are that short.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace tfrecord_beam {
+
+template <typename Word>
+Word LoadWord(const char* data) {
+  Word word;
+  std::memcpy(&word, data, sizeof(word));
+  return word;
+}
+
+// From sizeof(Word) to 2 * sizeof(Word) bytes are two words that may overlap.
+template <typename Word>
+void CopyTwoWords(const char* from, size_t size, char* to) {
+  const auto first = LoadWord<Word>(from);
+  const auto last = LoadWord<Word>(from + size - sizeof(Word));
+  std::memcpy(to, &first, sizeof(Word));
+  std::memcpy(to + size - sizeof(Word), &last, sizeof(Word));
+}
+
+template <typename Word>
+bool EqualTwoWords(const char* a, const char* b, size_t size) {
+  const size_t last = size - sizeof(Word);
+  return ((LoadWord<Word>(a) ^ LoadWord<Word>(b)) |
+          (LoadWord<Word>(a + last) ^ LoadWord<Word>(b + last))) == 0;
+}
+
+inline void CopyBytes(std::string_view from, char* to) {
+  const size_t size = from.size();
+  if (size > 16) {
+    std::memcpy(to, from.data(), size);
+  } else if (size >= 8) {
+    CopyTwoWords<uint64_t>(from.data(), size, to);
+  } else if (size >= 4) {
+    CopyTwoWords<uint32_t>(from.data(), size, to);
+  } else if (size >= 2) {
+    CopyTwoWords<uint16_t>(from.data(), size, to);
+  } else if (size == 1) {
+    *to = from[0];
+  }
+}
+
+inline bool EqualBytes(std::string_view a, std::string_view b) {
+  const size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size > 16) return std::memcmp(a.data(), b.data(), size) == 0;
+  if (size >= 8) return EqualTwoWords<uint64_t>(a.data(), b.data(), size);
+  if (size >= 4) return EqualTwoWords<uint32_t>(a.data(), b.data(), size);
+  if (size >= 2) return EqualTwoWords<uint16_t>(a.data(), b.data(), size);
+  return size == 0 || a[0] == b[0];
+}
+
+}  // namespace tfrecord_beam

@@ -1,0 +1,191 @@
+// The protobuf wire format: the only code that reads the bytes of a record. Every read is checked
+// against the end of the message; a read that fails leaves the cursor unusable.
+// https://protobuf.dev/programming-guides/encoding/
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "The kernel reads little-endian numbers by memcpy; a big-endian machine needs the reference."
+#endif
+
+namespace tfrecord_beam {
+
+enum class WireType : uint32_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kLength = 2,
+  kStartGroup = 3,
+  kEndGroup = 4,
+  kFixed32 = 5,
+};
+
+constexpr uint8_t LengthTag(uint32_t field) {
+  return static_cast<uint8_t>(field << 3 | static_cast<uint32_t>(WireType::kLength));
+}
+
+// How deep groups and messages may nest in the protobuf library.
+constexpr int kMaxDepth = 100;
+
+class Cursor {
+ public:
+  Cursor() = default;
+  Cursor(const uint8_t* begin, const uint8_t* end) : position_(begin), end_(end) {}
+  explicit Cursor(std::string_view bytes)
+      : Cursor(reinterpret_cast<const uint8_t*>(bytes.data()),
+               reinterpret_cast<const uint8_t*>(bytes.data()) + bytes.size()) {}
+
+  bool done() const { return position_ == end_; }
+  size_t left() const { return static_cast<size_t>(end_ - position_); }
+  const uint8_t* position() const { return position_; }
+
+  // If the message goes on with this one-byte tag, steps over it.
+  bool TakeTag(uint8_t tag) {
+    if (position_ == end_ || *position_ != tag) return false;
+    ++position_;
+    return true;
+  }
+
+  // At most 10 bytes; bits beyond the 64th are dropped, as protobuf does.
+  bool ReadVarint(uint64_t* value) {
+    if (position_ != end_ && *position_ < 0x80) {
+      *value = *position_++;
+      return true;
+    }
+    return ReadLongVarint(10, value);
+  }
+
+  bool ReadTag(uint32_t* field, WireType* type) {
+    uint64_t tag;
+    if (position_ != end_ && *position_ < 0x80) {
+      tag = *position_++;
+    } else if (!ReadLongVarint(5, &tag) || tag > UINT32_MAX) {
+      return false;
+    }
+    *field = static_cast<uint32_t>(tag) >> 3;
+    *type = static_cast<WireType>(tag & 7);
+    return *field != 0;
+  }
+
+  bool ReadBytes(std::string_view* bytes) {
+    uint64_t size;
+    if (!ReadVarint(&size) || size > INT32_MAX || size > left()) return false;
+    *bytes = {reinterpret_cast<const char*>(position_), static_cast<size_t>(size)};
+    position_ += size;
+    return true;
+  }
+
+  bool ReadMessage(Cursor* message) {
+    std::string_view bytes;
+    if (!ReadBytes(&bytes)) return false;
+    *message = Cursor(bytes);
+    return true;
+  }
+
+  bool ReadFixed32(std::string_view* little_endian) {
+    if (left() < 4) return false;
+    *little_endian = {reinterpret_cast<const char*>(position_), 4};
+    position_ += 4;
+    return true;
+  }
+
+  // Steps over the value of a field whose tag was read. `depth`: how many messages enclose it.
+  bool SkipValue(uint32_t field, WireType type, int depth) {
+    uint64_t number;
+    std::string_view bytes;
+    switch (type) {
+      case WireType::kVarint:
+        return ReadVarint(&number);
+      case WireType::kFixed64:
+        return SkipBytes(8);
+      case WireType::kLength:
+        return ReadBytes(&bytes);
+      case WireType::kStartGroup:
+        return SkipGroup(field, depth + 1);
+      case WireType::kFixed32:
+        return SkipBytes(4);
+      case WireType::kEndGroup:
+        break;
+    }
+    return false;  // the end of no group, or a type that does not exist
+  }
+
+ private:
+  bool SkipBytes(size_t size) {
+    if (left() < size) return false;
+    position_ += size;
+    return true;
+  }
+
+  bool SkipGroup(uint32_t field, int depth) {
+    if (depth > kMaxDepth) return false;
+    while (true) {
+      uint32_t inner;
+      WireType type;
+      if (!ReadTag(&inner, &type)) return false;
+      if (type == WireType::kEndGroup) return inner == field;
+      if (!SkipValue(inner, type, depth)) return false;
+    }
+  }
+
+  bool ReadLongVarint(int max_bytes, uint64_t* value) {
+    uint64_t result = 0;
+    for (int i = 0; i < max_bytes && position_ != end_; ++i) {
+      const uint64_t byte = *position_++;
+      result |= (byte & 0x7f) << (7 * i);
+      if (byte < 0x80) {
+        *value = result;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const uint8_t* position_ = nullptr;
+  const uint8_t* end_ = nullptr;
+};
+
+// Packed varints. An upper bound of how many there are, exact for long runs.
+inline size_t CountVarints(std::string_view packed) {
+  constexpr size_t kFew = 64;  // where counting would cost more than the room it saves
+  if (packed.size() <= kFew) return packed.size();
+  size_t count = 0;
+  for (const char byte : packed) count += static_cast<uint8_t>(byte) < 0x80;
+  return count;
+}
+
+// Decodes all of them to `out`, which has room for CountVarints, and moves it to the end of what
+// was written. With kStore false they are only checked and `out` may be null.
+template <bool kStore>
+bool DecodeVarints(std::string_view packed, uint64_t** out) {
+  const auto* position = reinterpret_cast<const uint8_t*>(packed.data());
+  const uint8_t* const end = position + packed.size();
+  if (position != end && end[-1] >= 0x80) return false;  // so no varint runs over the end
+  uint64_t* write = *out;
+  while (position != end) {
+    uint64_t value = *position++;
+    if (value >= 0x80) {
+      value &= 0x7f;
+      uint64_t byte;
+      int shift = 7;
+      do {
+        if (shift > 63) return false;  // more than 10 bytes
+        byte = *position++;
+        value |= (byte & 0x7f) << shift;
+        shift += 7;
+      } while (byte >= 0x80);
+    }
+    if constexpr (kStore) *write++ = value;
+  }
+  *out = write;
+  return true;
+}
+
+// Whether the bytes are UTF-8: shortest forms only, no surrogates, nothing above U+10FFFF (RFC
+// 3629).
+bool IsUtf8(std::string_view bytes);
+
+}  // namespace tfrecord_beam

@@ -1,0 +1,148 @@
+"""What a kernel is asked to do and what it answers: the contract that both kernels obey.
+
+Everything here is plain data. A kernel gets buffers and a `DecodePlan`, and answers with Arrow
+data (an object with ``__arrow_c_array__``), a `Scan`, a `Candidate` or `DecodeFailure`s.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import NamedTuple
+
+
+class Kind(enum.IntEnum):
+    """The kind of a feature; the value is the field number in ``tf.train.Feature``."""
+
+    BYTES = 1
+    FLOAT = 2
+    INT64 = 3
+
+    @property
+    def list_name(self) -> str:
+        """The name of the field in ``tf.train.Feature``, as error texts spell it."""
+        return {1: "bytes_list", 2: "float_list", 3: "int64_list"}[self.value]
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One wanted column.
+
+    Attributes:
+      name: the feature's name.
+      kind: what the feature must hold, or None to take the kind that the records show.
+    """
+
+    name: str
+    kind: Kind | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class DecodePlan:
+    """What to decode of each ``tf.train.Example``.
+
+    Attributes:
+      columns: the wanted columns in output order; features that are not wanted are skipped by
+        their length and their content is not looked at. None: every feature that the records show,
+        in byte order of the names.
+      raw_record_column: name of a last column that holds each record's own bytes
+        (`large_list<large_binary>`, one value a row), or None.
+    """
+
+    columns: tuple[Column, ...] | None = None
+    raw_record_column: str | None = None
+
+
+class DecodeFault(enum.IntEnum):
+    """Why a record could not be decoded. Of several faults the first in this list counts."""
+
+    MALFORMED = 1
+    """The protobuf library would not parse these bytes as a ``tf.train.Example``. (The content of
+    features that the plan does not want is not looked at.)"""
+    NAME_NOT_UTF8 = 2
+    """The name of a feature, wanted or not, is not UTF-8."""
+    FEATURE_LISTS = 3
+    """The record has a length-delimited field 2: a ``SequenceExample``, or another message."""
+    NESTED_EXAMPLE = 4
+    """A map entry has no value and its name is itself a message of nothing but fields 1 and 2
+    (length-delimited, at least one): an ``ExampleListWithContext`` taken for an Example."""
+    RAW_COLUMN_COLLISION = 5
+    """Without planned columns: a feature has the name of the raw-record column."""
+    NAME_WITH_NUL = 6
+    """Without planned columns: a feature's name holds a NUL, at which the Arrow C data interface
+    would cut it. Of several the first in byte order is named."""
+    KIND_MISMATCH = 7
+    """A feature holds another kind than the plan, or than an earlier good record of the call. Of
+    several such features the first in output order is named."""
+
+
+class DecodeFailure(NamedTuple):
+    """One record that could not be decoded.
+
+    Attributes:
+      fault: a `DecodeFault`.
+      record: index of the record in the call.
+      feature: UTF-8 name of the feature at fault for the faults from RAW_COLUMN_COLLISION on,
+        else None.
+      expected: for KIND_MISMATCH the expected `Kind`, else 0.
+      found: for KIND_MISMATCH the `Kind` that was found, else 0.
+    """
+
+    fault: int
+    record: int
+    feature: bytes | None = None
+    expected: int = 0
+    found: int = 0
+
+
+class ScanStatus(enum.IntEnum):
+    """Why a scan of frames ended."""
+
+    LIMIT = 0
+    """`stop`, `max_records` or `max_bytes` was reached."""
+    MORE = 1
+    """The next frame is not whole in the buffer; `Scan.needed` bytes from `Scan.end` would do."""
+    BAD_LENGTH_CRC = 2
+    """The CRC of the next frame's length field differs."""
+    BAD_PAYLOAD_CRC = 3
+    """The CRC of the next frame's payload differs."""
+
+
+class Scan(NamedTuple):
+    """The whole frames found by `scan`.
+
+    Attributes:
+      offsets: int64 memoryview, index in the buffer of the first payload byte of each record.
+      lengths: int64 memoryview, payload length in bytes of each record.
+      end: index after the last whole frame; the next frame, whole or not, starts here.
+      status: a `ScanStatus`.
+      needed: for MORE, the bytes from `end` on that the next step needs: 12 while its header is not
+        whole, then 16 + length, at most 2**63 - 1. For BAD_PAYLOAD_CRC the frame's size. Else 0.
+      stored: for the BAD statuses the masked CRC that the file holds, else 0.
+      computed: for the BAD statuses the masked CRC of the bytes, else 0.
+    """
+
+    offsets: memoryview
+    lengths: memoryview
+    end: int
+    status: int
+    needed: int
+    stored: int
+    computed: int
+
+
+class Candidate(NamedTuple):
+    """The answer of `find_record`.
+
+    Attributes:
+      position: index in the buffer. With `found` and `needed` 0: there a whole, valid frame
+        starts. With `needed` > 0: there a frame with a valid length CRC starts whose payload is
+        not whole in the buffer, so that its CRC could not be checked. Not `found`: all positions
+        before this one are no candidates; those from here on were not looked at.
+      found: whether there is a frame or a possible frame at `position`.
+      needed: bytes from `position` on that the frame takes, or 0 if it was checked completely.
+    """
+
+    position: int
+    found: bool
+    needed: int

@@ -1,0 +1,14 @@
+"""The kernel in Python: the oracle of the native kernel, and what serves where that is missing.
+
+Same names, same meaning and same errors as `tfrecord_beam.kernel._native`. It is written to be
+right at first sight: every question about the wire is put to google.protobuf, and Arrow arrays are
+built by pyarrow.
+"""
+
+from __future__ import annotations
+
+from tfrecord_beam.kernel.reference.crc32c import crc32c, masked_crc32c
+from tfrecord_beam.kernel.reference.example import ExampleDecoder
+from tfrecord_beam.kernel.reference.framing import find_record, frame, scan
+
+__all__ = ["ExampleDecoder", "crc32c", "find_record", "frame", "masked_crc32c", "scan"]

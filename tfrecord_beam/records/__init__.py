@@ -1,0 +1,1 @@
+"""Files of records: names, codecs, blocks of records, and back."""

@@ -1,0 +1,78 @@
+"""The unit that moves through the library: many framed records in one piece of memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+HEADER_BYTES = 12
+"""What a frame holds before its payload: the length and its CRC."""
+FOOTER_BYTES = 4
+"""What a frame holds after its payload: the payload's CRC."""
+
+Int64Array = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RecordBlock:
+    """Whole records of one file, one after the other, as they stand in the file.
+
+    Attributes:
+      file: path or URL of the file.
+      position: offset in the file's (decompressed) content of ``data[0]``.
+      data: the memory that holds the frames; may hold more than these.
+      offsets: int64 [records], index in `data` of each payload's first byte.
+      lengths: int64 [records], bytes of each payload.
+      first_record: number in the file of the first record, or None where reading began inside it.
+    """
+
+    file: str
+    position: int
+    data: memoryview
+    offsets: Int64Array
+    lengths: Int64Array
+    first_record: int | None = None
+
+    @property
+    def num_records(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def num_bytes(self) -> int:
+        """The sum of the payloads' lengths."""
+        return int(self.lengths.sum())
+
+    def offset_of(self, index: int) -> int:
+        """Returns the offset in the file at which the record's frame starts."""
+        return self.position + int(self.offsets[index]) - HEADER_BYTES
+
+    def payload(self, index: int) -> memoryview:
+        """Returns one record's bytes without a copy."""
+        start = int(self.offsets[index])
+        return self.data[start : start + int(self.lengths[index])]
+
+    def records(self) -> Iterator[bytes]:
+        """Yields each record's bytes."""
+        for start, length in zip(self.offsets.tolist(), self.lengths.tolist(), strict=True):
+            yield bytes(self.data[start : start + length])
+
+    def until(self, stop: int) -> RecordBlock:
+        """Returns the records that start before the file offset `stop`, without a copy."""
+        keep = int(np.searchsorted(self.offsets, stop - self.position + HEADER_BYTES))
+        return dataclasses.replace(self, offsets=self.offsets[:keep], lengths=self.lengths[:keep])
+
+    def compact(self) -> RecordBlock:
+        """Returns the block with no other data than its frames (no copy)."""
+        if not self.num_records:
+            return dataclasses.replace(self, data=self.data[:0])
+        begin = int(self.offsets[0]) - HEADER_BYTES
+        end = int(self.offsets[-1] + self.lengths[-1]) + FOOTER_BYTES
+        return dataclasses.replace(
+            self,
+            position=self.position + begin,
+            data=self.data[begin:end],
+            offsets=self.offsets - begin,
+        )

@@ -1,0 +1,141 @@
+"""Compressed files as plain ones: which codec a file has, and its content, bounded in memory.
+
+Whatever the codec: several compressed streams one after the other are one content (RFC 1952,
+section 2.2, for gzip), an empty file is an empty content, and everything else that is not whole
+streams is an error: a stream that ends early, a checksum that differs, bytes after the last stream.
+The one exception is the snappy framing format, which has no end mark: a file cut between two of its
+chunks cannot be told from a whole one.
+"""
+
+from __future__ import annotations
+
+import bz2
+import posixpath
+import zlib
+from collections.abc import Callable
+
+from tfrecord_beam.kernel import masked_crc32c
+from tfrecord_beam.records.decompression import (
+    SNAPPY_IDENTIFIER,
+    ArrowStream,
+    BinaryFile,
+    ByteStream,
+    DecoderStream,
+    Inflater,
+    SnappyStream,
+)
+
+HEAD_BYTES = 4096
+"""How much of the start of a file `detect_codec` wants to see."""
+
+_SPELLINGS = {
+    "none": ("none", "uncompressed", ""),
+    "gzip": ("gzip", "gz"),
+    "zlib": ("zlib", "deflate"),
+    "bz2": ("bz2", "bzip2"),
+    "zstd": ("zstd", "zst"),
+    "lz4": ("lz4",),
+    "snappy": ("snappy", "sz"),
+}
+_CODECS = {spelling: codec for codec, spellings in _SPELLINGS.items() for spelling in spellings}
+
+_MAGIC_NUMBERS = {
+    b"\x1f\x8b\x08": "gzip",
+    b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+    SNAPPY_IDENTIFIER: "snappy",
+}
+
+_STREAMS: dict[str, Callable[[BinaryFile], ByteStream]] = {
+    "gzip": lambda raw: DecoderStream(raw, "gzip", lambda: Inflater(16 + zlib.MAX_WBITS)),
+    "zlib": lambda raw: DecoderStream(raw, "zlib", lambda: Inflater(zlib.MAX_WBITS)),
+    "bz2": lambda raw: DecoderStream(raw, "bz2", bz2.BZ2Decompressor),
+    "zstd": lambda raw: ArrowStream(raw, "zstd"),
+    "lz4": lambda raw: ArrowStream(raw, "lz4"),
+    "snappy": lambda raw: SnappyStream(raw, "snappy"),
+}
+
+
+def resolve_codec(option: str | None) -> str:
+    """Returns the codec that a `compression` option means, or "auto".
+
+    >>> resolve_codec("GZIP"), resolve_codec(".zst"), resolve_codec(None)
+    ('gzip', 'zstd', 'none')
+
+    Args:
+      option: name or file suffix of a codec, in any case, also as TensorFlow and Beam spell them;
+        None or "" for plain files; "auto" to look at each file.
+
+    Raises:
+      ValueError: for anything else.
+    """
+    if option is None:
+        return "none"
+    spelling = option.lower().removeprefix(".") if isinstance(option, str) else None
+    if spelling == "auto":
+        return "auto"
+    if spelling not in _CODECS:
+        allowed = ", ".join(repr(name) for name in ("auto", *_CODECS) if name)
+        raise ValueError(f"Expected compression to be None or one of {allowed}, found {option!r}")
+    return _CODECS[spelling]
+
+
+def detect_codec(head: bytes, name: str) -> str:
+    """Returns the codec of a file: what its content says, else what its name says.
+
+    A plain TFRecord is "none" whatever its name, for some stores decompress on the way. zlib has no
+    magic number worth the name; it is known by what it holds, a TFRecord or nothing at all.
+
+    Args:
+      head: the first `HEAD_BYTES` bytes of the file, less only if it is shorter.
+      name: its path or URL.
+    """
+    if not head or _begins_record(head):
+        return "none"
+    for magic, codec in _MAGIC_NUMBERS.items():
+        if head.startswith(magic):
+            return codec
+    if _is_zlib(head):
+        return "zlib"
+    return codec_of_name(name)
+
+
+def codec_of_name(name: str) -> str:
+    """Returns the codec that the suffix of a path or URL tells.
+
+    >>> codec_of_name("a.tfrecord.gz"), codec_of_name("a.tfrecord")
+    ('gzip', 'none')
+    """
+    suffix = posixpath.splitext(name)[1].lower().removeprefix(".")
+    return _CODECS.get(suffix, "none")
+
+
+def open_decompressed(raw: BinaryFile, codec: str) -> ByteStream:
+    """Returns the decompressed content of `raw`, which is closed with it.
+
+    Memory stays at a few MiB and the size of the caller's target, however well the file compresses.
+    Reading raises CorruptRecordError where the file is not whole; its `offset` is the number of
+    bytes that were delivered before: nearly all, but up to 64 KiB less for zstd and lz4.
+
+    Args:
+      raw: the file, at its start.
+      codec: one of the results of `detect_codec`.
+    """
+    if codec == "none":
+        return raw
+    return _STREAMS[codec](raw)
+
+
+def _begins_record(data: bytes) -> bool:
+    """Whether the first 12 bytes are the header of a TFRecord frame."""
+    return len(data) >= 12 and masked_crc32c(data[:8]) == int.from_bytes(data[8:12], "little")
+
+
+def _is_zlib(head: bytes) -> bool:
+    decoder = zlib.decompressobj()
+    try:
+        start = decoder.decompress(head, 12)
+    except zlib.error:
+        return False
+    return _begins_record(start) or (decoder.eof and not start)

@@ -1,0 +1,93 @@
+"""Blocks and lists of records to Arrow record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tfrecord_beam import kernel
+from tfrecord_beam.errors import DecodeError
+from tfrecord_beam.kernel.faults import decode_error
+from tfrecord_beam.kernel.plan import DecodePlan
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.corruption import CorruptRecord
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+OnCorrupt = Callable[[CorruptRecord], None]
+"""What is called with each record that goes aside."""
+
+
+class RecordDecoder:
+    """Decodes serialized ``tf.train.Example`` records by a plan. Picklable; threads may share it.
+
+    Args:
+      plan: what to decode, see `tfrecord_beam.schema.arrow.decode_plan`.
+
+    Raises:
+      SchemaError: two columns of one name.
+    """
+
+    def __init__(self, plan: DecodePlan) -> None:
+        self._plan = plan
+        self._decoder = kernel.ExampleDecoder(plan)
+
+    def __reduce__(self) -> tuple[type[RecordDecoder], tuple[DecodePlan]]:
+        return RecordDecoder, (self._plan,)
+
+    def decode_block(
+        self, block: RecordBlock, on_corrupt: OnCorrupt | None = None
+    ) -> pa.RecordBatch:
+        """Returns the batch of a block's records, a row each.
+
+        Args:
+          block: the records.
+          on_corrupt: called with each record that cannot be decoded, which is then left out of the
+            batch. None: raise.
+
+        Raises:
+          DecodeError: a record that cannot be decoded, with its file and offset.
+        """
+        try:
+            exportable, failures = self._decoder.decode(
+                block.data, block.offsets, block.lengths, collect_failures=on_corrupt is not None
+            )
+        except DecodeError as error:
+            raise _locate_in_block(error, block) from None
+        for failure in failures:
+            located = _locate_in_block(decode_error(failure), block)
+            _report(located, block.payload(failure.record), on_corrupt)
+        return pa.record_batch(exportable)
+
+    def decode_records(
+        self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None = None
+    ) -> pa.RecordBatch:
+        """Returns the batch of records that come from no known place.
+
+        Raises:
+          DecodeError: a record that cannot be decoded, with its index in `records`.
+        """
+        exportable, failures = self._decoder.decode_records(
+            records, collect_failures=on_corrupt is not None
+        )
+        for failure in failures:
+            _report(decode_error(failure), memoryview(records[failure.record]), on_corrupt)
+        return pa.record_batch(exportable)
+
+
+def _report(error: DecodeError, payload: memoryview, on_corrupt: OnCorrupt | None) -> None:
+    if on_corrupt is not None:
+        on_corrupt(CorruptRecord.from_error(error, length=len(payload), sample=payload))
+
+
+def _locate_in_block(error: DecodeError, block: RecordBlock) -> DecodeError:
+    index = error.record or 0
+    first = block.first_record
+    return error.located(
+        file=block.file,
+        offset=block.offset_of(index),
+        record=None if first is None else first + index,
+    )

@@ -1,0 +1,76 @@
+"""What becomes of a record that cannot be read: an error, or a value that goes aside."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from tfrecord_beam.errors import Location, TFRecordBeamError, render
+
+MAX_SAMPLE_BYTES = 1024
+"""How many of the bytes at fault a `CorruptRecord` keeps."""
+
+
+@dataclasses.dataclass(frozen=True)
+class CorruptRecord:
+    """A part of a file that could not be read as a record, or a record that could not be decoded.
+
+    Attributes:
+      file: path or URL, or None for records that come from no file.
+      offset: where it starts in the file's (decompressed) content, or None.
+      length: how many bytes of the content it takes, up to the next record that could be read; 0
+        where a compressed stream broke off.
+      record: number of the record in its file, where known.
+      reason: what was expected and what was found.
+      sample: the first bytes of it, at most `MAX_SAMPLE_BYTES`. For a record that could not be
+        decoded they begin with the payload, else with the frame's length field.
+    """
+
+    file: str | None
+    offset: int | None
+    length: int
+    record: int | None
+    reason: str
+    sample: bytes = dataclasses.field(default=b"", repr=False)
+
+    @classmethod
+    def from_error(
+        cls, error: TFRecordBeamError, *, length: int, sample: bytes | memoryview
+    ) -> CorruptRecord:
+        """Returns the value that stands for `error`."""
+        return cls(
+            file=error.file,
+            offset=error.offset,
+            length=length,
+            record=error.record,
+            reason=render(error.message, hint=error.hint),
+            sample=bytes(sample[:MAX_SAMPLE_BYTES]),
+        )
+
+    def __str__(self) -> str:
+        return render(self.reason, Location(self.file, self.offset, self.record))
+
+
+def check_error_options(error_handler: object, max_corrupt_records: int | None) -> None:
+    """Raises ValueError for a `max_corrupt_records` that is out of range or has no handler."""
+    if max_corrupt_records is None:
+        return
+    is_int = isinstance(max_corrupt_records, int) and not isinstance(max_corrupt_records, bool)
+    if not is_int or max_corrupt_records < 0:
+        raise ValueError(
+            "Expected max_corrupt_records to be None or an int of at least 0, "
+            f"found {max_corrupt_records!r}"
+        )
+    if error_handler is None:
+        raise ValueError(
+            "Expected error_handler beside max_corrupt_records, found none: a corrupt record is an "
+            "error unless it has somewhere to go"
+        )
+
+
+def check_limit(count: int, *, most: int) -> None:
+    """Raises TFRecordBeamError if there are more corrupt records than allowed."""
+    if count > most:
+        raise TFRecordBeamError(
+            f"Expected at most {most} corrupt records, found {count}",
+            hint="the error handler got them; a higher max_corrupt_records lets the others pass",
+        )

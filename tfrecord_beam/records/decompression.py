@@ -1,0 +1,276 @@
+"""The streams behind `compression.open_decompressed`, one class for each library that decodes.
+
+Each takes an open file and has `readinto` and `close`; what is not whole is a CorruptRecordError.
+"""
+
+from __future__ import annotations
+
+import abc
+import zlib
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from tfrecord_beam.errors import CorruptRecordError, Location
+from tfrecord_beam.kernel import masked_crc32c
+
+_zlib: Any
+try:  # Same functions and results as zlib, two to three times as fast.
+    from isal import isal_zlib as _zlib
+except ImportError:
+    _zlib = zlib
+
+READ_BYTES = 1 << 20
+"""How much of a compressed file is read at a time: on an object store each read is a request."""
+
+_ARROW_STEP_BYTES = 1 << 16
+"""Arrow keeps to itself what it decoded in a call that then fails: at most this much is lost."""
+
+SNAPPY_IDENTIFIER = b"\xff\x06\x00\x00sNaPpY"
+
+
+class BinaryFile(Protocol):
+    """What is needed of an open file. ``b""`` and 0 mean its end."""
+
+    def read(self, size: int, /) -> bytes: ...
+    def readinto(self, target: memoryview, /) -> int | None: ...
+    def seek(self, offset: int, /) -> int: ...
+    def tell(self) -> int: ...
+    def close(self) -> None: ...
+
+
+class ByteStream(Protocol):
+    """A content that is read once, from its start."""
+
+    def readinto(self, target: memoryview, /) -> int | None:
+        """Fills a part of `target` and returns how many bytes; 0 only at the end."""
+
+    def close(self) -> None: ...
+
+
+class _DecompressedStream(abc.ABC):
+    """The part that all codecs share: counts what is delivered, and says what is wrong."""
+
+    def __init__(self, raw: BinaryFile, codec: str) -> None:
+        self._raw = raw
+        self._codec = codec
+        self._delivered = 0
+
+    def readinto(self, target: memoryview, /) -> int:
+        if not len(target):
+            return 0
+        count = self._fill(target)
+        self._delivered += count
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+
+    @abc.abstractmethod
+    def _fill(self, target: memoryview) -> int:
+        """Fills a part of a target that is not empty."""
+
+    def _damaged(self, reason: object) -> CorruptRecordError:
+        return CorruptRecordError(
+            f"Expected {self._codec} data, found bytes that do not decompress: {reason}",
+            Location(offset=self._delivered),
+        )
+
+    def _truncated(self) -> CorruptRecordError:
+        return CorruptRecordError(
+            f"Expected a whole {self._codec} stream, found the end of the file inside it",
+            Location(offset=self._delivered),
+            "was it copied completely?",
+        )
+
+
+class _Decoder(Protocol):
+    """The interface of `bz2.BZ2Decompressor`: decodes one stream, bounded at both ends."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    @property
+    def needs_input(self) -> bool: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class Inflater:
+    """zlib's decompressor behind the interface of bz2's, which keeps the input it has not used."""
+
+    def __init__(self, window_bits: int) -> None:
+        self._decoder = _zlib.decompressobj(window_bits)
+        self.needs_input = True
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._decoder.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._decoder.unused_data)
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        output = bytes(self._decoder.decompress(self._decoder.unconsumed_tail + data, max_length))
+        # An output of full length may have a rest that waits inside the decompressor.
+        self.needs_input = not self._decoder.unconsumed_tail and len(output) < max_length
+        return output
+
+
+class DecoderStream(_DecompressedStream):
+    """gzip, zlib and bz2: a new decoder for each stream in the file."""
+
+    def __init__(self, raw: BinaryFile, codec: str, new_decoder: Callable[[], _Decoder]) -> None:
+        super().__init__(raw, codec)
+        self._new_decoder = new_decoder
+        self._decoder: _Decoder | None = None
+        self._unused = b""
+
+    def _fill(self, target: memoryview) -> int:
+        while True:
+            data = b""
+            if self._decoder is None:
+                data = self._unused or self._raw.read(READ_BYTES)
+                if not data:
+                    return 0
+                self._decoder = self._new_decoder()
+            elif self._decoder.needs_input:
+                data = self._raw.read(READ_BYTES)
+                if not data:
+                    raise self._truncated()
+            output = self._decode(self._decoder, data, len(target))
+            if self._decoder.eof:
+                self._unused = self._decoder.unused_data
+                self._decoder = None
+            if output:
+                target[: len(output)] = output
+                return len(output)
+
+    def _decode(self, decoder: _Decoder, data: bytes, max_length: int) -> bytes:
+        try:
+            return decoder.decompress(data, max_length)
+        except (_zlib.error, OSError, ValueError) as error:  # bz2 raises the latter two.
+            raise self._damaged(error) from error
+
+
+class _WatchedFile:
+    """The raw file as Arrow reads it; remembers if reading itself failed."""
+
+    closed = False
+
+    def __init__(self, raw: BinaryFile) -> None:
+        self._raw = raw
+        self.close = raw.close
+        self.failed = False
+
+    def read(self, size: int) -> bytes:
+        try:
+            return self._raw.read(size)
+        except BaseException:
+            self.failed = True
+            raise
+
+
+class ArrowStream(_DecompressedStream):
+    """zstd and lz4: Arrow's stream, which finds all that is wrong with them."""
+
+    def __init__(self, raw: BinaryFile, codec: str) -> None:
+        super().__init__(raw, codec)
+        self._file = _WatchedFile(raw)
+        buffered = pa.BufferedInputStream(pa.PythonFile(self._file, mode="r"), READ_BYTES)
+        self._stream = pa.CompressedInputStream(buffered, codec)
+
+    def _fill(self, target: memoryview) -> int:
+        try:
+            return int(self._stream.readinto(target[:_ARROW_STEP_BYTES]))
+        except OSError as error:  # Arrow's class for damaged data and for failed reads alike.
+            if self._file.failed:
+                raise
+            raise self._damaged(error) from error
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class SnappyStream(_DecompressedStream):
+    """The snappy framing format: chunks of a type, a length and a masked CRC32C like TFRecord's.
+
+    https://github.com/google/snappy/blob/main/framing_format.txt; Arrow decodes the single blocks.
+    """
+
+    _COMPRESSED, _UNCOMPRESSED, _PADDING, _IDENTIFIER = 0x00, 0x01, 0xFE, 0xFF
+    _BLOCK_BYTES = 65536
+
+    def __init__(self, raw: BinaryFile, codec: str) -> None:
+        super().__init__(raw, codec)
+        self._input = b""
+        self._position = 0
+        self._block = memoryview(b"")
+        self._identified = False
+
+    def _fill(self, target: memoryview) -> int:
+        while not self._block:
+            if not self._require(1):
+                return 0
+            header = self._take(4)
+            self._block = self._decode(header[0], self._take(int.from_bytes(header[1:], "little")))
+        count = min(len(target), len(self._block))
+        target[:count] = self._block[:count]
+        self._block = self._block[count:]
+        return count
+
+    def _decode(self, kind: int, chunk: bytes) -> memoryview:
+        """Returns the content of a chunk; empty for those that are not data."""
+        if kind == self._IDENTIFIER and chunk == SNAPPY_IDENTIFIER[4:]:
+            self._identified = True
+        elif not self._identified:
+            raise self._damaged("no stream identifier")
+        elif kind in (self._COMPRESSED, self._UNCOMPRESSED):
+            return self._checked(kind, int.from_bytes(chunk[:4], "little"), chunk[4:])
+        elif kind != self._PADDING:
+            # The format would skip some unknown types. None is in use, and a data chunk whose type
+            # is damaged, which no checksum tells, must not be skipped.
+            raise self._damaged(f"unknown chunk type {kind:#04x}")
+        return memoryview(b"")
+
+    def _checked(self, kind: int, stored: int, content: bytes) -> memoryview:
+        size = _leading_varint(content) if kind == self._COMPRESSED else len(content)
+        if size > self._BLOCK_BYTES:
+            raise self._damaged(f"a chunk of {size} bytes")
+        if kind == self._COMPRESSED:
+            try:
+                content = pa.decompress(content, size, "snappy", asbytes=True)
+            except OSError as error:
+                raise self._damaged(error) from error
+        computed = masked_crc32c(content)
+        if stored != computed:
+            raise self._damaged(f"chunk CRC stored {stored:#010x}, computed {computed:#010x}")
+        return memoryview(content)
+
+    def _require(self, size: int) -> bool:
+        """Reads until `size` bytes are at hand; False if the file ends before."""
+        while len(self._input) - self._position < size:
+            data = self._raw.read(READ_BYTES)
+            if not data:
+                return False
+            self._input = self._input[self._position :] + data
+            self._position = 0
+        return True
+
+    def _take(self, size: int) -> bytes:
+        if not self._require(size):
+            raise self._truncated()
+        start, self._position = self._position, self._position + size
+        return self._input[start : self._position]
+
+
+def _leading_varint(data: bytes) -> int:
+    """Returns the number that begins a snappy block: the size of its content."""
+    value = 0
+    for index, byte in enumerate(data[:5]):
+        value |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:
+            break
+    return value

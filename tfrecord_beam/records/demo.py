@@ -1,0 +1,141 @@
+"""A made-up census: TFRecord files and their schema, to try things on.
+
+The columns are those of the UCI Adult data set (https://archive.ics.uci.edu/dataset/2/adult); the
+people are drawn at random.
+"""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import os
+import pathlib
+import random
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from google.protobuf import text_format
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam import kernel
+from tfrecord_beam.kernel.reference.protos import Example
+
+Person = Mapping[str, Sequence[bytes] | Sequence[float] | Sequence[int]]
+
+UNKNOWN = b"?"
+"""How the census writes what is not known."""
+
+# The first words are the frequent ones, as in the census itself.
+_WORDS = {
+    "workclass": "Private Self-emp-not-inc Local-gov State-gov Self-emp-inc Federal-gov ?",
+    "education": "HS-grad Some-college Bachelors Masters Assoc-voc 11th Assoc-acdm 10th Doctorate",
+    "marital-status": "Married-civ-spouse Never-married Divorced Separated Widowed",
+    "occupation": "Prof-specialty Craft-repair Exec-managerial Adm-clerical Sales Other-service "
+    "Machine-op-inspct Transport-moving Handlers-cleaners Farming-fishing Tech-support ?",
+    "relationship": "Husband Not-in-family Own-child Unmarried Wife Other-relative",
+    "race": "White Black Asian-Pac-Islander Amer-Indian-Eskimo Other",
+    "sex": "Male Female",
+    "native-country": "United-States Mexico Philippines Germany Puerto-Rico ?",
+    "label": "<=50K >50K",
+}
+_CHOICES = {name: words.encode().split() for name, words in _WORDS.items()}
+_WEIGHTS = {
+    name: list(itertools.accumulate(1 / (rank + 1) ** 2 for rank in range(len(choices))))
+    for name, choices in _CHOICES.items()
+}
+
+
+def make_person(source: random.Random) -> Person:
+    """Returns the features of one person, each with one value; some are `UNKNOWN`."""
+
+    def word(name: str) -> list[bytes]:
+        return source.choices(_CHOICES[name], cum_weights=_WEIGHTS[name])
+
+    return {
+        "age": [source.randint(17, 90)],
+        "workclass": word("workclass"),
+        "fnlwgt": [source.randint(12285, 1484705)],
+        "education": word("education"),
+        "education-num": [float(source.randint(1, 16))],
+        "marital-status": word("marital-status"),
+        "occupation": word("occupation"),
+        "relationship": word("relationship"),
+        "race": word("race"),
+        "sex": word("sex"),
+        "capital-gain": [float(source.choice((0, 0, 0, 0, 0, 0, 0, 2174, 7688, 15024)))],
+        "capital-loss": [float(source.choice((0, 0, 0, 0, 0, 0, 0, 0, 0, 1902)))],
+        "hours-per-week": [float(source.randint(1, 99))],
+        "native-country": word("native-country"),
+        "label": word("label"),
+    }
+
+
+_TYPES = {bytes: schema_pb2.BYTES, float: schema_pb2.FLOAT, int: schema_pb2.INT}
+_LISTS = {bytes: "bytes_list", float: "float_list", int: "int64_list"}
+
+CENSUS_TYPES: Mapping[str, schema_pb2.FeatureType] = {
+    name: _TYPES[type(values[0])] for name, values in make_person(random.Random(0)).items()
+}
+"""The TFMD type of each feature."""
+
+
+class DemoFiles(NamedTuple):
+    """Where the files are.
+
+    Attributes:
+      pattern: matches the TFRecord files.
+      schema: path of their TFMD schema, as protobuf text.
+    """
+
+    pattern: str
+    schema: str
+
+
+def write_census(
+    folder: str | os.PathLike[str], *, num_records: int = 15_000, num_shards: int = 3, seed: int = 0
+) -> DemoFiles:
+    """Writes TFRecord files of people, the last one compressed with gzip, and their schema.
+
+    What is not known of a person is a feature that the record does not have.
+
+    Args:
+      folder: where to; must be there.
+      num_records: people in all files together.
+      num_shards: how many files.
+      seed: the same seed gives the same people.
+    """
+    source = random.Random(seed)
+    place = pathlib.Path(folder)
+    for shard in range(num_shards):
+        count = num_records * (shard + 1) // num_shards - num_records * shard // num_shards
+        frames = kernel.frame([_serialize(make_person(source)) for _ in range(count)])
+        path = place / f"census-{shard:05}-of-{num_shards:05}.tfrecord"
+        if shard == num_shards - 1:
+            path, frames = path.with_name(path.name + ".gz"), gzip.compress(frames, mtime=0)
+        path.write_bytes(frames)
+    schema = place / "schema.pbtxt"
+    schema.write_text(text_format.MessageToString(census_schema()), encoding="utf-8")
+    return DemoFiles(str(place / "census-*"), str(schema))
+
+
+def census_schema() -> schema_pb2.Schema:
+    """Returns the TFMD schema of `write_census`: only what is always known has a shape."""
+    schema = schema_pb2.Schema()
+    for name, kind in CENSUS_TYPES.items():
+        feature = schema.feature.add(name=name, type=kind)
+        if UNKNOWN in _CHOICES.get(name, ()):
+            feature.value_count.min = feature.value_count.max = 1
+        else:
+            feature.presence.min_fraction = 1.0
+            feature.shape.dim.add(size=1)
+    return schema
+
+
+def _serialize(person: Person) -> bytes:
+    example = Example()
+    for name, values in person.items():
+        if values[0] != UNKNOWN:
+            feature = example.features.feature[name]
+            getattr(feature, _LISTS[type(values[0])]).value.extend(values)
+    serialized: bytes = example.SerializeToString(deterministic=True)
+    return serialized

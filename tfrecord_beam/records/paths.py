@@ -1,0 +1,263 @@
+"""Which files a file pattern means, by the same rules on every file system.
+
+A pattern is the path of a file, or a path with wildcards, or a folder. A folder means the files
+under it at every level, for Spark and Hive lay out partitions so; a pattern with wildcards that
+ends with ``/`` means the same for each folder that it matches. Without the slash it means files.
+Wildcards stay within a level: ``*``, ``?``, ``[ab]`` and ``[!ab]``; but a level that is ``**``
+stands for any number of levels, none included. ``[[]`` is a bracket that is no wildcard.
+
+Neither a wildcard nor a folder chooses names that begin with ``.`` or ``_``: there tools keep
+markers and unfinished output. Where the pattern itself spells them, they are meant.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Protocol
+from urllib.request import url2pathname
+
+import pyarrow.fs
+
+from tfrecord_beam.errors import NoMatchError
+from tfrecord_beam.records.decompression import BinaryFile
+
+_HIDDEN = "._"
+_NAMES_SHOWN = 3
+_WILDCARD = re.compile(r"[*?[]")
+
+_Levels = tuple[str, ...]
+
+
+class FileEntry(NamedTuple):
+    """A file that was found.
+
+    Attributes:
+      path: path or URL, as `FileSystem.open` takes it.
+      size: in bytes.
+    """
+
+    path: str
+    size: int
+
+
+class FileSystem(Protocol):
+    """What is needed of the place where files are."""
+
+    def get_file(self, path: str) -> FileEntry | None:
+        """Returns the file of exactly this path; None if there is none or it is a folder."""
+
+    def glob(self, pattern: str) -> Iterable[FileEntry]:
+        """Returns every file whose path `matches` the pattern, in any order, no error for none."""
+
+    def open(self, path: str) -> BinaryFile:
+        """Opens a file for reading, as it is stored: without decompressing it."""
+
+
+def normalize_patterns(
+    file_pattern: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+) -> tuple[str, ...]:
+    """Returns the patterns of a `file_pattern` argument as strings.
+
+    Args:
+      file_pattern: one path or pattern, or several. A comma is part of the name. ``file://`` URLs
+        become paths.
+
+    Raises:
+      ValueError: for anything else, and for none.
+    """
+    given = file_pattern
+    if isinstance(file_pattern, (str, os.PathLike)):
+        file_pattern = [file_pattern]
+    if isinstance(file_pattern, Iterable) and not isinstance(file_pattern, (bytes, bytearray)):
+        patterns = [
+            os.fspath(each) if isinstance(each, os.PathLike) else each for each in file_pattern
+        ]
+        if patterns and all(isinstance(each, str) and each for each in patterns):
+            return tuple(_without_file_scheme(each) for each in patterns)
+    raise ValueError(
+        "Expected file_pattern to be a path or pattern (str or os.PathLike) or a list of at least "
+        f"one of them, found {given!r}"
+    )
+
+
+def _without_file_scheme(pattern: str) -> str:
+    path = pattern.removeprefix("file://")
+    return pattern if path == pattern else url2pathname(path)
+
+
+def match_files(patterns: Iterable[str], file_system: FileSystem) -> list[FileEntry]:
+    """Returns the files that the patterns mean, each once.
+
+    They come in the order of the patterns and sorted by path within one. A pattern that is exactly
+    the path of a file means that file, whatever wildcards are in its name. Empty files count.
+
+    Args:
+      patterns: result of `normalize_patterns`.
+      file_system: where to look.
+
+    Raises:
+      NoMatchError: a pattern means no file.
+    """
+    found: dict[str, FileEntry] = {}
+    for pattern in patterns:
+        exact = file_system.get_file(pattern)
+        entries = [exact] if exact else sorted(file_system.glob(pattern))
+        if not entries:
+            hint = _describe_alternatives(pattern, file_system)
+            raise NoMatchError(f"Expected files at {pattern!r}, found none", hint=hint)
+        for entry in entries:
+            found.setdefault(_identify(entry.path), entry)
+    return list(found.values())
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Returns whether a file is one that the pattern means, by its path alone.
+
+    >>> matches("data/day=1/a", "data"), matches("data/_temporary/a", "data")
+    (True, False)
+    """
+    rests = {_split_levels(pattern)}
+    for name in _split_names(path):
+        rests = _advance(rests, name)
+    return _accepts(rests)
+
+
+def _identify(path: str) -> str:
+    """Returns the same for two spellings of a path."""
+    return path if has_scheme(path) else os.path.abspath(path)
+
+
+def find_literal_prefix(pattern: str) -> str:
+    """Returns what comes before the first wildcard; every path that matches begins with it."""
+    return _WILDCARD.split(pattern, maxsplit=1)[0]
+
+
+def has_scheme(path: str) -> bool:
+    """Returns whether a path is a URL (``gs://...``), not a path of the operating system."""
+    return "://" in path
+
+
+class DirectFileSystem:
+    """Files reached without Beam: paths by the operating system, URLs through `pyarrow.fs`."""
+
+    def get_file(self, path: str) -> FileEntry | None:
+        if not has_scheme(path):
+            return FileEntry(path, os.path.getsize(path)) if os.path.isfile(path) else None
+        file_system, key = _resolve_url(path)
+        info = file_system.get_file_info(key)
+        return FileEntry(path, info.size) if info.is_file else None
+
+    def glob(self, pattern: str) -> Iterable[FileEntry]:
+        return _glob_url(pattern) if has_scheme(pattern) else _glob_local(pattern)
+
+    def open(self, path: str) -> BinaryFile:
+        if not has_scheme(path):
+            return open(path, "rb", buffering=0)
+        file_system, key = _resolve_url(path)
+        file: BinaryFile = file_system.open_input_file(key)
+        return file
+
+
+def _glob_local(pattern: str) -> Iterator[FileEntry]:
+    folder, levels = _split_folder(pattern.replace(os.sep, "/"))
+    return _walk(folder, {levels}) if os.path.isdir(folder or os.curdir) else iter(())
+
+
+def _walk(
+    folder: str, rests: set[_Levels], ancestors: frozenset[str] = frozenset()
+) -> Iterator[FileEntry]:
+    """Yields the files under a folder that fit what is left of the pattern there."""
+    identity = os.path.realpath(folder)
+    if identity in ancestors:  # A symbolic link that leads back up.
+        return
+    for name in os.listdir(folder or os.curdir):
+        below = _advance(rests, name)
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            if any(below):
+                yield from _walk(path, below, ancestors | {identity})
+        elif _accepts(below):
+            yield FileEntry(path, os.stat(path).st_size)
+
+
+def _glob_url(pattern: str) -> Iterator[FileEntry]:
+    folder = _split_folder(pattern)[0].rstrip("/")
+    file_system, key = _resolve_url(folder)
+    selector = pyarrow.fs.FileSelector(key, allow_not_found=True, recursive=True)
+    for info in file_system.get_file_info(selector):
+        path = folder + info.path.removeprefix(key)
+        if info.is_file and matches(path, pattern):
+            yield FileEntry(path, info.size)
+
+
+def _resolve_url(url: str) -> tuple[pyarrow.fs.FileSystem, str]:
+    """Returns the file system of a URL and the path in it, whose names are not percent-encoded."""
+    scheme, _, rest = url.partition("://")
+    authority, slash, key = rest.partition("/")
+    file_system, root = pyarrow.fs.FileSystem.from_uri(f"{scheme}://{authority or '/'}")
+    return file_system, root.rstrip("/") + slash + key
+
+
+def _split_names(path: str) -> _Levels:
+    return tuple(name for name in path.replace(os.sep, "/").split("/") if name)
+
+
+def _split_levels(pattern: str) -> _Levels:
+    is_folder = pattern.endswith("/") or not _WILDCARD.search(pattern)
+    return _split_names(pattern) + (("**",) if is_folder else ())
+
+
+def _split_folder(pattern: str) -> tuple[str, _Levels]:
+    """Returns the folder that the pattern spells, and the levels that it leaves open below."""
+    prefix = find_literal_prefix(pattern)
+    if prefix == pattern:
+        return pattern, ("**",)
+    end = prefix.rfind("/") + 1
+    return pattern[:end], _split_levels(pattern[end:])
+
+
+def _advance(rests: set[_Levels], name: str) -> set[_Levels]:
+    """Returns what is left of a pattern below a name, for each of the ways in which it fits.
+
+    There are several where ``**`` may end at more than one level.
+    """
+    below: set[_Levels] = set()
+    for rest in filter(None, rests):
+        level, others = rest[0], rest[1:]
+        if level == "**":
+            below |= _advance({others}, name)
+            level, others = "*", rest
+        if _fits(name, level):
+            below.add(others)
+    return below
+
+
+def _fits(name: str, level: str) -> bool:
+    is_hidden = name[0] in _HIDDEN and name[0] != level[0]
+    return not is_hidden and fnmatch.fnmatchcase(name, level)
+
+
+def _accepts(rests: set[_Levels]) -> bool:
+    """Whether a path may end here."""
+    return any(all(level == "**" for level in rest) for rest in rests)
+
+
+def _describe_alternatives(pattern: str, file_system: FileSystem) -> str | None:
+    """Returns a hint for a pattern that means no file: what there is instead."""
+    folder, _ = _split_folder(pattern)
+    if folder == pattern:
+        folder = pattern.rstrip("/")[: pattern.rstrip("/").rfind("/") + 1]
+    elif next(iter(file_system.glob(pattern + "/")), None):
+        return "end it with '/' for the files in the folders that it matches"
+    nearby = itertools.chain.from_iterable(
+        file_system.glob(folder + levels) for levels in ("*", "*/*")
+    )
+    names = sorted(entry.path for entry in itertools.islice(nearby, _NAMES_SHOWN + 1))
+    if not names:
+        return None
+    shown = ", ".join(map(repr, names[:_NAMES_SHOWN])) + ", ..." * (len(names) > _NAMES_SHOWN)
+    return f"there is {shown}"

@@ -1,0 +1,247 @@
+"""TFRecord files without Beam: for a notebook, a script or a training loop."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from tfrecord_beam.errors import DecodeError, Location
+from tfrecord_beam.kernel.plan import DecodePlan
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
+from tfrecord_beam.records.corruption import CorruptRecord, check_error_options, check_limit
+from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
+from tfrecord_beam.records.ranges import FileRange
+from tfrecord_beam.records.reader import ReadOptions, RecordReader
+from tfrecord_beam.schema.arrow import arrow_schema, decode_plan
+from tfrecord_beam.schema.tfmd import SchemaSource
+
+FilePattern = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+OnProgress = Callable[[int, int], None]
+"""What is called with (bytes read so far, bytes in all), as stored, from time to time."""
+
+
+def iter_blocks(
+    path: FilePattern,
+    options: ReadOptions = ReadOptions(),
+    *,
+    on_corrupt: OnCorrupt | None = None,
+    progress: OnProgress | None = None,
+) -> Iterator[RecordBlock]:
+    """Yields the records of files, in the order of the files, as blocks.
+
+    Args:
+      path: path, pattern or folder, or several, see `tfrecord_beam.records.paths`.
+      options: how to read.
+      on_corrupt: called with each part that cannot be read; None: raise.
+      progress: called after each block and each file.
+    """
+    file_system = DirectFileSystem()
+    files = match_files(normalize_patterns(path), file_system)
+    total = sum(file.size for file in files)
+    done = 0
+    for file in files:
+        reader = RecordReader(
+            FileRange(file.path, size=file.size), file_system.open, options, on_corrupt=on_corrupt
+        )
+        for block in reader:
+            yield block
+            if progress is not None:
+                progress(min(done + reader.consumed_bytes, total), total)
+        done += file.size
+        if progress is not None:
+            progress(done, total)
+
+
+def iter_batches(
+    path: FilePattern,
+    schema: SchemaSource | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    batch_size: int | None = None,
+    batch_bytes: int | None = None,
+    raw_record_column_name: str | None = None,
+    compression: str | None = "auto",
+    validate_crc: bool = True,
+    error_handler: OnCorrupt | None = None,
+    max_corrupt_records: int | None = None,
+    progress: OnProgress | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yields the record batches of TFRecord files of ``tf.train.Example``, in the files' order.
+
+    Options, columns and errors are those of `tfrecord_beam.BeamSource`.
+
+    Example::
+
+      for batch in iter_batches("data/*.tfrecord", "schema.pbtxt", batch_size=1000):
+        ...
+
+    Args:
+      path: path, pattern or folder, or several.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file. None: each batch has the
+        columns that its records show, in byte order of their names.
+      columns: names of the columns to decode, in the order wanted; None: all.
+      batch_size: rows of each batch; the last of a file may have fewer. None: as many as fit
+        `batch_bytes`.
+      batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, no
+        bound with `batch_size`.
+      raw_record_column_name: name of a last column with each record's own bytes.
+      compression: "auto": what each file's content says, else its suffix. Or one codec for all.
+      validate_crc: False: CRCs are not computed, and damage is handed on.
+      error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
+      max_corrupt_records: raise if there are more of them. None: no limit.
+      progress: called with the bytes read and the bytes in all, as stored, after each batch.
+
+    Raises:
+      SchemaError: the schema cannot be used, or a column is not in it.
+      ValueError: an option is out of range.
+      NoMatchError: a pattern means no file.
+      CorruptRecordError: a part of a file cannot be read.
+      DecodeError: a record is no ``tf.train.Example`` or does not fit the schema.
+    """
+    plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
+    options = ReadOptions(compression, validate_crc, batch_size, batch_bytes)
+    on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
+    blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
+    return _decode_blocks(blocks, RecordDecoder(plan), on_corrupt)
+
+
+def _decode_blocks(
+    blocks: Iterable[RecordBlock], decoder: RecordDecoder, on_corrupt: OnCorrupt | None
+) -> Iterator[pa.RecordBatch]:
+    for block in blocks:
+        batch = decoder.decode_block(block, on_corrupt)
+        if batch.num_rows:
+            yield batch
+
+
+def read_table(
+    path: FilePattern,
+    schema: SchemaSource | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+    raw_record_column_name: str | None = None,
+    compression: str | None = "auto",
+    validate_crc: bool = True,
+    error_handler: OnCorrupt | None = None,
+    max_corrupt_records: int | None = None,
+    progress: OnProgress | None = None,
+) -> pa.Table:
+    """Returns TFRecord files of ``tf.train.Example`` as one Arrow table.
+
+    Example::
+
+      table = read_table("data/*.tfrecord", columns=["age", "label"])
+
+    Args:
+      path: path, pattern or folder, or several.
+      schema: as for `iter_batches`; without one, a column that a file does not show is null there.
+      columns: names of the columns to decode, in the order wanted; None: all.
+      raw_record_column_name: name of a last column with each record's own bytes.
+      compression: as for `iter_batches`.
+      validate_crc: as for `iter_batches`.
+      error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
+      max_corrupt_records: raise if there are more of them. None: no limit.
+      progress: called with the bytes read and the bytes in all from time to time.
+
+    Raises:
+      DecodeError: as for `iter_batches`, as are the other errors; also if, without a schema, a
+        feature is of one kind in some records and of another in others.
+    """
+    plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
+    batches = iter_batches(
+        path,
+        schema,
+        columns=columns,
+        raw_record_column_name=raw_record_column_name,
+        compression=compression,
+        validate_crc=validate_crc,
+        error_handler=error_handler,
+        max_corrupt_records=max_corrupt_records,
+        progress=progress,
+    )
+    if schema is not None:
+        fixed = arrow_schema(plan.columns or (), raw_record_column_name)
+        return pa.Table.from_batches(batches, fixed)
+    return _concat(list(batches), plan)
+
+
+def _concat(batches: Sequence[pa.RecordBatch], plan: DecodePlan) -> pa.Table:
+    """Returns one table of batches that each show what columns they have."""
+    types: dict[str, pa.DataType] = {}
+    for batch in batches:
+        for field in batch.schema:
+            known = types.get(field.name, pa.null())
+            if pa.types.is_null(known):
+                types[field.name] = field.type
+            elif not pa.types.is_null(field.type) and field.type != known:
+                raise DecodeError(
+                    f"Expected {known} for feature {field.name!r} in all records, "
+                    f"found also {field.type}",
+                    Location(feature=field.name),
+                    hint="give a schema, or read the column apart",
+                )
+    if plan.columns is None:
+        raw = [name for name in types if name == plan.raw_record_column]
+        names = sorted(types.keys() - raw, key=str.encode) + raw
+        unified = pa.schema([(name, types[name]) for name in names])
+    else:
+        unified = arrow_schema(plan.columns, plan.raw_record_column)
+        for name, type_ in types.items():
+            unified = unified.set(unified.get_field_index(name), pa.field(name, type_))
+    tables = [pa.Table.from_batches([batch]) for batch in batches]
+    return pa.concat_tables([unified.empty_table(), *tables], promote_options="default")
+
+
+def count(
+    path: FilePattern,
+    *,
+    compression: str | None = "auto",
+    validate_crc: bool = True,
+    error_handler: OnCorrupt | None = None,
+    max_corrupt_records: int | None = None,
+    progress: OnProgress | None = None,
+) -> int:
+    """Returns the number of records in TFRecord files, of whatever content.
+
+    Example::
+
+      count("data/*.tfrecord")
+
+    Args:
+      path: path, pattern or folder, or several.
+      compression: as for `iter_batches`.
+      validate_crc: as for `iter_batches`.
+      error_handler: called with a `CorruptRecord` for what cannot be read; None: raise.
+      max_corrupt_records: raise if there are more of them. None: no limit.
+      progress: called with the bytes read and the bytes in all from time to time.
+
+    Raises:
+      CorruptRecordError: as for `iter_batches`, as are the other errors but DecodeError.
+    """
+    blocks = iter_blocks(
+        path,
+        ReadOptions(compression, validate_crc),
+        on_corrupt=limit_corrupt(error_handler, max_corrupt_records),
+        progress=progress,
+    )
+    return sum(block.num_records for block in blocks)
+
+
+def limit_corrupt(
+    error_handler: OnCorrupt | None, max_corrupt_records: int | None
+) -> OnCorrupt | None:
+    """Returns the error handler, which raises once it was called more often than allowed."""
+    check_error_options(error_handler, max_corrupt_records)
+    if error_handler is None or max_corrupt_records is None:
+        return error_handler
+    calls = itertools.count(1)
+
+    def handle(record: CorruptRecord) -> None:
+        error_handler(record)
+        check_limit(next(calls), most=max_corrupt_records)
+
+    return handle

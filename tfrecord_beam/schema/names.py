@@ -1,0 +1,65 @@
+"""Checks of names that users ask for: each of them once, and each of them there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Iterable
+
+from tfrecord_beam.errors import SchemaError
+
+_SHOWN = 10
+"""Names listed in an error text. A schema may have thousands."""
+
+
+def as_names(names: Iterable[str], what: str) -> tuple[str, ...]:
+    """Returns `names` as a tuple, once it is known to be several strings and not one.
+
+    Args:
+      names: what the user gave.
+      what: the plural of what is named, for error texts: "columns".
+
+    Raises:
+      SchemaError: `names` is itself a str or bytes, or holds something else than str.
+    """
+    if isinstance(names, (str, bytes)):
+        raise SchemaError(f"Expected a list of {what}, found {names!r}", hint=f"write [{names!r}]")
+    result = tuple(names)
+    for name in result:
+        if not isinstance(name, str):
+            raise SchemaError(f"Expected names of {what} as str, found {name!r}")
+    return result
+
+
+def check_distinct(names: Iterable[str], what: str) -> None:
+    """Raises SchemaError when a name comes twice."""
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise SchemaError(f"Expected different {what}, found {name!r} twice")
+        seen.add(name)
+
+
+def check_known(names: Iterable[str], known: Collection[str], what: str) -> None:
+    """Raises SchemaError when a name is not among `known`; the text lists what there is."""
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise SchemaError(
+            f"Expected {what} among {_shortened(known)}, found {_shortened(unknown)}",
+            hint=_suggestion(unknown, known),
+        )
+
+
+def _shortened(names: Collection[str]) -> str:
+    if not names:
+        return "none at all"
+    shown = [repr(name) for name in list(names)[:_SHOWN]]
+    if len(names) > _SHOWN:
+        shown.append(f"... ({len(names)} in all)")
+    return ", ".join(shown)
+
+
+def _suggestion(unknown: Iterable[str], known: Collection[str]) -> str | None:
+    close = {match for name in unknown for match in difflib.get_close_matches(name, known, n=1)}
+    if not close:
+        return None
+    return "did you mean " + ", ".join(repr(name) for name in sorted(close)) + "?"

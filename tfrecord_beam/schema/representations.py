@@ -1,0 +1,123 @@
+"""Tensor representations in a TFMD schema: how columns of a batch become a named tensor.
+
+A `TensorRepresentation` says of one tensor which columns it is made of and whether it is dense,
+sparse or ragged. A schema keeps explicit ones in named groups; for features that have none a
+representation is inferred (`representation_inference`). The rules are those of TFX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.schema.names import check_known
+
+TensorRepresentations = dict[str, schema_pb2.TensorRepresentation]
+"""Tensor name -> its representation."""
+
+ColumnPath = tuple[str, ...]
+"""The name of a column, followed by the names of the fields on the way down if it is a struct."""
+
+DEFAULT_GROUP = ""
+"""The group of explicit representations that is used where none is named."""
+
+
+def get_tensor_representations(
+    schema: schema_pb2.Schema, group: str = DEFAULT_GROUP
+) -> TensorRepresentations | None:
+    """Returns the explicit representations of `group`, sorted by name; None: no such group."""
+    if group not in schema.tensor_representation_group:
+        return None
+    # Sorted, because the order in which a protobuf map is walked differs from run to run.
+    return dict(sorted(schema.tensor_representation_group[group].tensor_representation.items()))
+
+
+def set_tensor_representations(
+    schema: schema_pb2.Schema,
+    representations: Mapping[str, schema_pb2.TensorRepresentation],
+    group: str = DEFAULT_GROUP,
+) -> None:
+    """Makes `representations` the explicit ones of `group`, in place of those that were there."""
+    # Copied before the group is cleared: they may be views of that very group.
+    copied = schema_pb2.TensorRepresentationGroup()
+    for name, representation in representations.items():
+        copied.tensor_representation[name].CopyFrom(representation)
+    schema.tensor_representation_group[group].CopyFrom(copied)
+
+
+def source_columns(representation: schema_pb2.TensorRepresentation) -> list[ColumnPath]:
+    """Returns the columns that a tensor is made of; none if the representation has no kind."""
+    kind = representation.WhichOneof("kind")
+    if kind is None:
+        return []
+    value = source_value_column(representation)
+    if kind == "sparse_tensor":
+        indices = [(name,) for name in representation.sparse_tensor.index_column_names]
+        has_value = representation.sparse_tensor.HasField("value_column_name")
+        return indices + ([value] if has_value else [])
+    if kind == "ragged_tensor":
+        # Row lengths stand beside the values, in the same struct.
+        partitions = representation.ragged_tensor.partition
+        lengths = [p.row_length for p in partitions if p.HasField("row_length")]
+        return [value] + [(*value[:-1], name) for name in lengths]
+    return [value]
+
+
+def source_value_column(representation: schema_pb2.TensorRepresentation) -> ColumnPath:
+    """Returns the column that holds the values of a tensor (and not its indices or row lengths).
+
+    Raises:
+      SchemaError: the representation has no kind.
+    """
+    kind = representation.WhichOneof("kind")
+    if kind is None:
+        raise SchemaError("Expected a tensor representation of some kind, found one without a kind")
+    if kind == "ragged_tensor":
+        return tuple(representation.ragged_tensor.feature_path.step)
+    if kind == "sparse_tensor":
+        return (representation.sparse_tensor.value_column_name,)
+    return (getattr(representation, kind).column_name,)
+
+
+def feature_paths(schema: schema_pb2.Schema) -> list[ColumnPath]:
+    """Returns the paths of all features of `schema`; of a STRUCT those of its fields."""
+    return [path for feature in schema.feature for path in _paths_of_feature(feature)]
+
+
+def _paths_of_feature(feature: schema_pb2.Feature) -> Iterator[ColumnPath]:
+    if feature.type != schema_pb2.FeatureType.STRUCT:
+        yield (feature.name,)
+        return
+    for child in feature.struct_domain.feature:
+        for path in _paths_of_feature(child):
+            yield (feature.name, *path)
+
+
+def validate_tensor_representations(schema: schema_pb2.Schema, group: str = DEFAULT_GROUP) -> None:
+    """Checks that the explicit representations of `group` cover the features exactly.
+
+    Raises:
+      SchemaError: there is no such group, a representation refers to a column that is not a
+        feature of the schema, or a feature is in no representation.
+    """
+    check_known([group], schema.tensor_representation_group, "a tensor representation group")
+    representations = get_tensor_representations(schema, group) or {}
+    sources = {path for r in representations.values() for path in source_columns(r)}
+    features = set(feature_paths(schema))
+    if sources - features:
+        raise SchemaError(
+            "Expected tensor representations over features of the schema, "
+            f"found the columns {path_list(sources - features)}"
+        )
+    if features - sources:
+        raise SchemaError(
+            "Expected each feature of the schema in a tensor representation, "
+            f"found none for {path_list(features - sources)}"
+        )
+
+
+def path_list(paths: set[ColumnPath]) -> str:
+    """Returns column paths as an error text lists them."""
+    return ", ".join(repr(".".join(path)) for path in sorted(paths))

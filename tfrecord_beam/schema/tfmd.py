@@ -1,0 +1,104 @@
+"""TensorFlow Metadata (TFMD) schemas: how they are loaded and which columns they ask for."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Union
+
+from google.protobuf import json_format, text_format
+from google.protobuf.message import DecodeError
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.kernel.plan import Column, Kind
+from tfrecord_beam.schema.names import check_distinct
+
+SchemaSource = Union[schema_pb2.Schema, bytes, str, "os.PathLike[str]"]
+"""What `load_schema` takes."""
+
+_KINDS = {
+    schema_pb2.FeatureType.INT: Kind.INT64,
+    schema_pb2.FeatureType.FLOAT: Kind.FLOAT,
+    schema_pb2.FeatureType.BYTES: Kind.BYTES,
+}
+
+
+def load_schema(source: SchemaSource) -> schema_pb2.Schema:
+    """Returns the TFMD schema that `source` is, or holds.
+
+    >>> load_schema(b"").feature
+    []
+
+    Args:
+      source: a `Schema` (returned as it is), a serialized one (`bytes`), or the path of a file that
+        holds one: JSON if its name ends in ``.json``, else protobuf text or protobuf binary,
+        whichever the content is.
+
+    Raises:
+      SchemaError: `source` is none of these.
+      OSError: the file cannot be read.
+    """
+    if isinstance(source, schema_pb2.Schema):
+        return source
+    if isinstance(source, bytes):
+        try:
+            return schema_pb2.Schema.FromString(source)
+        except DecodeError as error:
+            raise SchemaError("Expected a serialized TFMD Schema, found other bytes") from error
+    if isinstance(source, (str, os.PathLike)):
+        return _read_schema(pathlib.Path(source))
+    raise SchemaError(
+        "Expected a TFMD Schema, its serialized bytes or the path of its file, "
+        f"found {type(source).__name__}"
+    )
+
+
+def schema_columns(schema: schema_pb2.Schema) -> tuple[Column, ...]:
+    """Returns one column for each feature of `schema`, in its order.
+
+    INT, FLOAT and BYTES become `Kind.INT64`, `Kind.FLOAT` and `Kind.BYTES`. The lifecycle of a
+    feature does not matter: deprecated features are columns too.
+
+    Raises:
+      SchemaError: a feature has another type or none, or two features have one name.
+    """
+    columns = tuple(Column(feature.name, _kind(feature)) for feature in schema.feature)
+    check_distinct((column.name for column in columns), "features in the schema")
+    return columns
+
+
+def _kind(feature: schema_pb2.Feature) -> Kind:
+    kind = _KINDS.get(feature.type)
+    if kind is None:
+        found = "none" if not feature.type else schema_pb2.FeatureType.Name(feature.type)
+        raise SchemaError(
+            f"Expected type INT, FLOAT or BYTES for feature {feature.name!r}, found {found}",
+            Location(feature=feature.name),
+        )
+    return kind
+
+
+def _read_schema(path: pathlib.Path) -> schema_pb2.Schema:
+    data = path.read_bytes()
+    try:
+        if path.suffix == ".json":
+            return json_format.Parse(data, schema_pb2.Schema())
+        return _parse_text_or_binary(data)
+    except (json_format.ParseError, text_format.ParseError, UnicodeDecodeError) as error:
+        raise SchemaError(
+            f"Expected a TFMD Schema as protobuf text, protobuf binary or JSON, found: {error}",
+            Location(file=os.fspath(path)),
+        ) from error
+
+
+def _parse_text_or_binary(data: bytes) -> schema_pb2.Schema:
+    # Text first: no serialized schema with a feature in it also parses as text.
+    try:
+        return text_format.Parse(data, schema_pb2.Schema())
+    except (text_format.ParseError, UnicodeDecodeError):
+        try:
+            return schema_pb2.Schema.FromString(data)
+        except DecodeError:
+            pass
+        raise

@@ -1,0 +1,233 @@
+"""What all TFXIO classes share: the interface, projection, and sources that are made of records."""
+
+from __future__ import annotations
+
+import abc
+import functools
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+
+from tfrecord_beam.schema.arrow import arrow_schema, check_raw_record_column
+from tfrecord_beam.schema.representations import TensorRepresentations
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
+from tfrecord_beam.tfxio.telemetry import ProfileBatching, ProfileRawRecords, ProfileRecordBatches
+
+
+class TFXIO(abc.ABC):
+    """Data that can be read as Arrow record batches and tensors, whatever they are stored in."""
+
+    @abc.abstractmethod
+    def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+
+        Args:
+          batch_size: rows of a batch, the last one of each bundle may have fewer. None: as many as
+            are efficient.
+        """
+
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        """Yields record batches, read without Beam.
+
+        Raises:
+          NotImplementedError: this class cannot do that.
+        """
+        raise NotImplementedError(f"{type(self).__name__} reads record batches only with Beam")
+
+    @abc.abstractmethod
+    def ArrowSchema(self) -> pa.Schema:
+        """Returns the schema of every batch.
+
+        Raises:
+          ValueError: it is not known, because there is no TFMD schema.
+        """
+
+    @abc.abstractmethod
+    def TensorRepresentations(self) -> TensorRepresentations:
+        """Returns of each tensor how it is made of columns.
+
+        Raises:
+          ValueError: it is not known, because there is no TFMD schema.
+        """
+
+    def Project(self, tensor_names: Sequence[str]) -> TFXIO:
+        """Returns the same data with only some tensors; only their columns are decoded.
+
+        Args:
+          tensor_names: keys of `TensorRepresentations`.
+
+        Raises:
+          ValueError: there is no such tensor, or no TFMD schema to find it in.
+        """
+        return _ProjectedTFXIO(self, self._ProjectImpl(tensor_names))
+
+    @abc.abstractmethod
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        """Returns an object of the same kind that has only these tensors."""
+
+
+class _ProjectedTFXIO(TFXIO):
+    """Some tensors of the data, which still knows the data with all of them.
+
+    Args:
+      origin: the data as they were before any projection.
+      projected: the data as they are read.
+    """
+
+    def __init__(self, origin: TFXIO, projected: TFXIO) -> None:
+        self._origin = origin
+        self._projected = projected
+
+    @property
+    def origin(self) -> TFXIO:
+        return self._origin
+
+    @property
+    def projected(self) -> TFXIO:
+        return self._projected
+
+    def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        return self._projected.BeamSource(batch_size)
+
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        return self._projected.RecordBatches(options)
+
+    def ArrowSchema(self) -> pa.Schema:
+        return self._projected.ArrowSchema()
+
+    def TensorRepresentations(self) -> TensorRepresentations:
+        return self._projected.TensorRepresentations()
+
+    def Project(self, tensor_names: Sequence[str]) -> TFXIO:
+        return _ProjectedTFXIO(self._origin, self._ProjectImpl(tensor_names))
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        return self._projected._ProjectImpl(tensor_names)
+
+
+class RecordBasedTFXIO(TFXIO):
+    """Data that are records, each of which becomes one row.
+
+    Subclasses say how raw records are read, how they become batches, and which columns those have.
+
+    Args:
+      telemetry_descriptors: names of the component that reads, for the metrics' namespace.
+      logical_format: what the records are, such as ``tf_example``, for the metrics' names.
+      physical_format: what they are stored in, such as ``tfrecords_gzip``, for the same.
+      raw_record_column_name: name of a last column (`large_list<large_binary>`) with each
+        record's own bytes; None for no such column.
+
+    Raises:
+      ValueError: a raw-record column is asked for where there is none.
+    """
+
+    def __init__(
+        self,
+        telemetry_descriptors: Sequence[str] | None,
+        logical_format: str,
+        physical_format: str,
+        raw_record_column_name: str | None = None,
+    ) -> None:
+        if raw_record_column_name is not None and not self.SupportAttachingRawRecords():
+            raise ValueError(
+                f"Expected no raw_record_column_name for {type(self).__name__}, which has no such "
+                f"column, found {raw_record_column_name!r}"
+            )
+        self._telemetry_descriptors = telemetry_descriptors
+        self._logical_format = logical_format
+        self._physical_format = physical_format
+        self._raw_record_column_name = raw_record_column_name
+
+    @property
+    def telemetry_descriptors(self) -> Sequence[str] | None:
+        return self._telemetry_descriptors
+
+    @property
+    def raw_record_column_name(self) -> str | None:
+        return self._raw_record_column_name
+
+    def SupportAttachingRawRecords(self) -> bool:
+        """Returns whether batches can have a raw-record column."""
+        return False
+
+    def RawRecordBeamSource(self) -> beam.PTransform[Any, Any]:
+        """Returns a transform that gives the records as a PCollection of `bytes`.
+
+        ``pipeline | source.RawRecordBeamSource() | source.RawRecordToRecordBatch()`` gives what
+        ``pipeline | source.BeamSource()`` does, with the raw records in between.
+        """
+        return Chain(
+            "RawRecordBeamSource",
+            "ReadRawRecords" >> self._RawRecordBeamSourceInternal(),
+            "CollectRawRecordTelemetry" >> ProfileRawRecords(*self._source_names),
+        )
+
+    def RawRecordToRecordBatch(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        """Returns a transform that makes record batches of raw records.
+
+        Args:
+          batch_size: as for `BeamSource`.
+        """
+        return self._with_batch_telemetry(
+            "RawRecordToRecordBatch", self._RawRecordToRecordBatchInternal(batch_size), batch_size
+        )
+
+    def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        return Chain(
+            "BeamSource", self.RawRecordBeamSource(), self.RawRecordToRecordBatch(batch_size)
+        )
+
+    def ArrowSchema(self) -> pa.Schema:
+        schema = self._ArrowSchemaNoRawRecordColumn()
+        check_raw_record_column(self._raw_record_column_name, schema.names)
+        for field in arrow_schema((), self._raw_record_column_name):
+            schema = schema.append(field)
+        return schema
+
+    @property
+    def _source_names(self) -> tuple[Sequence[str] | None, str, str]:
+        """What the metrics of this source are named by."""
+        return self._telemetry_descriptors, self._logical_format, self._physical_format
+
+    def _with_batch_telemetry(
+        self, label: str, decode: beam.PTransform[Any, Any], batch_size: int | None
+    ) -> beam.PTransform[Any, Any]:
+        return Chain(
+            label,
+            "CollectBatchingTelemetry" >> ProfileBatching(self._telemetry_descriptors, batch_size),
+            "Decode" >> decode,
+            "CollectRecordBatchTelemetry" >> ProfileRecordBatches(*self._source_names),
+        )
+
+    @abc.abstractmethod
+    def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
+        """Returns a transform that gives a PCollection of `bytes`."""
+
+    @abc.abstractmethod
+    def _RawRecordToRecordBatchInternal(
+        self, batch_size: int | None = None
+    ) -> beam.PTransform[Any, Any]:
+        """Returns a transform from `bytes` to batches, which have the raw-record column if any."""
+
+    @abc.abstractmethod
+    def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
+        """Returns the schema of the batches without the raw-record column."""
+
+
+class Chain(beam.PTransform[Any, Any]):
+    """Applies transforms one after the other, under one label.
+
+    Args:
+      label: the default label.
+      steps: the transforms.
+    """
+
+    def __init__(self, label: str, *steps: beam.PTransform[Any, Any]) -> None:
+        super().__init__(label)
+        self._steps = steps
+
+    def expand(self, pbegin_or_pcoll: Any) -> Any:
+        return functools.reduce(operator.or_, self._steps, pbegin_or_pcoll)

@@ -1,0 +1,75 @@
+"""Tensor representations of a TFMD schema, under the names that TFXIO users know.
+
+Each function does what its namesake in `tfrecord_beam.schema` does. Column paths are tuples of
+names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.schema import projection, representation_inference, representations
+from tfrecord_beam.schema.representations import ColumnPath, TensorRepresentations
+
+_DEFAULT_TENSOR_REPRESENTATION_GROUP = representations.DEFAULT_GROUP
+_DISQUALIFYING_LIFECYCLE_STAGES = representation_inference.DISQUALIFYING_STAGES
+
+
+def GetTensorRepresentationsFromSchema(
+    schema: schema_pb2.Schema,
+    tensor_representation_group_name: str = _DEFAULT_TENSOR_REPRESENTATION_GROUP,
+) -> TensorRepresentations | None:
+    """Returns the explicit representations of a group, or None without such a group."""
+    return representations.get_tensor_representations(schema, tensor_representation_group_name)
+
+
+def SetTensorRepresentationsInSchema(
+    schema: schema_pb2.Schema,
+    tensor_representations: Mapping[str, schema_pb2.TensorRepresentation],
+    tensor_representation_group_name: str = _DEFAULT_TENSOR_REPRESENTATION_GROUP,
+) -> None:
+    """Makes these the explicit representations of a group, in place of those that were there."""
+    representations.set_tensor_representations(
+        schema, tensor_representations, tensor_representation_group_name
+    )
+
+
+def ValidateTensorRepresentationsInSchema(
+    schema: schema_pb2.Schema,
+    tensor_representation_group_name: str = _DEFAULT_TENSOR_REPRESENTATION_GROUP,
+) -> None:
+    """Raises SchemaError unless the representations of a group cover the features exactly."""
+    representations.validate_tensor_representations(schema, tensor_representation_group_name)
+
+
+def InferTensorRepresentationsFromSchema(schema: schema_pb2.Schema) -> TensorRepresentations:
+    """Returns the representations that the features of a schema have by themselves."""
+    return representation_inference.infer_tensor_representations(schema)
+
+
+def InferTensorRepresentationsFromMixedSchema(schema: schema_pb2.Schema) -> TensorRepresentations:
+    """Returns the explicit representations of a schema and, for the rest, inferred ones."""
+    return representation_inference.infer_tensor_representations_from_mixed_schema(schema)
+
+
+def ProjectTensorRepresentationsInSchema(
+    schema: schema_pb2.Schema, tensor_names: Iterable[str]
+) -> schema_pb2.Schema:
+    """Returns the schema of the named tensors: their representations and source features."""
+    return projection.project_tensor_representations(schema, tensor_names)
+
+
+def GetSourceColumnsFromTensorRepresentation(
+    tensor_representation: schema_pb2.TensorRepresentation,
+) -> list[ColumnPath]:
+    """Returns the columns that a tensor is made of."""
+    return representations.source_columns(tensor_representation)
+
+
+def GetSourceValueColumnFromTensorRepresentation(
+    tensor_representation: schema_pb2.TensorRepresentation,
+) -> ColumnPath:
+    """Returns the column that holds the values of a tensor."""
+    return representations.source_value_column(tensor_representation)

@@ -1,0 +1,242 @@
+"""TFXIO for records that are serialized ``tf.train.Example`` messages."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam import transforms
+from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
+from tfrecord_beam.records.table import iter_batches
+from tfrecord_beam.schema.arrow import arrow_schema, decode_plan
+from tfrecord_beam.schema.projection import project_tensor_representations
+from tfrecord_beam.schema.representation_inference import (
+    infer_tensor_representations_from_mixed_schema,
+)
+from tfrecord_beam.schema.representations import TensorRepresentations
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
+from tfrecord_beam.tfxio.base import TFXIO, Chain, RecordBasedTFXIO
+from tfrecord_beam.tfxio.batch_stream import rebatch, repeat_batches, shuffle_rows
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
+from tfrecord_beam.tfxio.telemetry import ProfileRecordBlocks
+
+_RECORD = "record"
+"""Column of raw records on their way through `RecordBatches`; it is the only one there."""
+
+
+class _TFExampleBase(RecordBasedTFXIO):
+    """What there is to know of tf.Example records, wherever they come from."""
+
+    def __init__(
+        self,
+        schema: SchemaSource | None,
+        raw_record_column_name: str | None,
+        telemetry_descriptors: Sequence[str] | None,
+        physical_format: str | None,
+    ) -> None:
+        super().__init__(
+            telemetry_descriptors,
+            "tf_example",
+            physical_format or "unknown",
+            raw_record_column_name,
+        )
+        self._schema: schema_pb2.Schema | None = None
+        if schema is not None:
+            # A copy: what the caller does to the schema later must not change what is read.
+            self._schema = schema_pb2.Schema()
+            self._schema.CopyFrom(load_schema(schema))
+        self._plan = decode_plan(self._schema, raw_record_column=raw_record_column_name)
+
+    def SupportAttachingRawRecords(self) -> bool:
+        return True
+
+    def TensorRepresentations(self) -> TensorRepresentations:
+        return infer_tensor_representations_from_mixed_schema(self._known_schema())
+
+    def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
+        return arrow_schema(schema_columns(self._known_schema()))
+
+    def _RawRecordToRecordBatchInternal(
+        self, batch_size: int | None = None
+    ) -> beam.PTransform[Any, Any]:
+        return transforms.RawRecordToRecordBatch(
+            self._schema,
+            batch_size=batch_size,
+            raw_record_column_name=self.raw_record_column_name,
+        )
+
+    def _projected_schema(self, tensor_names: Sequence[str]) -> schema_pb2.Schema:
+        return project_tensor_representations(self._known_schema(), tensor_names)
+
+    def _known_schema(self) -> schema_pb2.Schema:
+        if self._schema is None:
+            raise SchemaError(
+                "Expected a TFMD schema to derive columns and tensors from, found none",
+                hint=f"give schema= to {type(self).__name__}",
+            )
+        return self._schema
+
+
+class TFExampleRecord(_TFExampleBase):
+    """Reads tf.Example records from TFRecord files.
+
+    Args:
+      file_pattern: path of a file, a pattern, or a folder, or a list of them.
+      validate: not used.
+      schema: TFMD schema whose features are the columns: a `Schema`, a serialized one or the path
+        of its file. None: the columns of each batch are those that its records show.
+      raw_record_column_name: name of a last column with each record's own bytes, or None.
+      telemetry_descriptors: names of the component that reads, for the metrics' namespace.
+
+    Raises:
+      ValueError: there is no file pattern; the schema has a feature that is not INT, FLOAT or
+        BYTES, or one with the name of the raw-record column.
+    """
+
+    def __init__(
+        self,
+        file_pattern: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        validate: bool = True,
+        schema: SchemaSource | None = None,
+        raw_record_column_name: str | None = None,
+        telemetry_descriptors: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(schema, raw_record_column_name, telemetry_descriptors, "tfrecords_gzip")
+        self._file_pattern = normalize_patterns(file_pattern)
+
+    def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+
+        It decodes whole blocks of files, which is much faster than over single raw records.
+
+        Args:
+          batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
+            None: as many as are efficient.
+        """
+        return Chain(
+            "BeamSource",
+            "ReadRecordBlocks"
+            >> transforms.ReadRecordBlocks(self._file_pattern, batch_size=batch_size),
+            "CollectRawRecordTelemetry" >> ProfileRecordBlocks(*self._source_names),
+            self._with_batch_telemetry(
+                "DecodeRecordBlocks",
+                transforms.DecodeRecordBlocks(
+                    self._schema, raw_record_column_name=self.raw_record_column_name
+                ),
+                batch_size,
+            ),
+        )
+
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        """Yields record batches, read without Beam.
+
+        Raises:
+          ValueError: an option is out of range.
+          FileNotFoundError: a pattern means no file.
+        """
+        check_options(options)
+        files = [file.path for file in match_files(self._file_pattern, DirectFileSystem())]
+        generator = np.random.default_rng(options.shuffle_seed)
+        batches = rebatch(
+            repeat_batches(lambda: self._read_epoch(files, options, generator), options.num_epochs),
+            options.batch_size,
+            drop_remainder=options.drop_final_batch or options.num_epochs is None,
+        )
+        return batches if self._schema is not None else self._decode_raw_records(batches)
+
+    def _read_epoch(
+        self, files: list[str], options: RecordBatchesOptions, generator: np.random.Generator
+    ) -> Iterator[pa.RecordBatch]:
+        if not options.shuffle:
+            return self._read_files(files, options.batch_size)
+        shuffled = [files[i] for i in generator.permutation(len(files))]
+        half = (options.shuffle_buffer_size + 1) // 2
+        return shuffle_rows(
+            self._read_files(shuffled, half),
+            buffer_rows=options.shuffle_buffer_size,
+            generator=generator,
+        )
+
+    def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+        if self._schema is None:
+            # Without a schema rows of different batches may not fit together until they are
+            # decoded together. Until then a row is its raw record.
+            return iter_batches(
+                files,
+                schema=schema_pb2.Schema(),
+                batch_size=batch_size,
+                raw_record_column_name=_RECORD,
+            )
+        return iter_batches(
+            files,
+            schema=self._schema,
+            batch_size=batch_size,
+            raw_record_column_name=self.raw_record_column_name,
+        )
+
+    def _decode_raw_records(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        decoder = RecordDecoder(self._plan)
+        for batch in batches:
+            yield decoder.decode_records(batch.column(_RECORD).flatten().to_pylist())
+
+    def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
+        return transforms.RawRecordBeamSource(self._file_pattern)
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        return TFExampleRecord(
+            self._file_pattern,
+            schema=self._projected_schema(tensor_names),
+            raw_record_column_name=self.raw_record_column_name,
+            telemetry_descriptors=self.telemetry_descriptors,
+        )
+
+
+class TFExampleBeamRecord(_TFExampleBase):
+    """Makes batches of a PCollection of serialized tf.Example records.
+
+    `BeamSource` and `RawRecordBeamSource` are applied to that PCollection.
+
+    Args:
+      physical_format: where the records come from, such as ``text``, for the metrics' names.
+      telemetry_descriptors: names of the component that reads, for the metrics' namespace.
+      schema: as for `TFExampleRecord`.
+      raw_record_column_name: as for `TFExampleRecord`.
+
+    Raises:
+      ValueError: as for `TFExampleRecord`.
+    """
+
+    def __init__(
+        self,
+        physical_format: str,
+        telemetry_descriptors: Sequence[str] | None = None,
+        schema: SchemaSource | None = None,
+        raw_record_column_name: str | None = None,
+    ) -> None:
+        super().__init__(schema, raw_record_column_name, telemetry_descriptors, physical_format)
+
+    def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
+        return _PassOn()
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        return TFExampleBeamRecord(
+            self._physical_format,
+            self.telemetry_descriptors,
+            self._projected_schema(tensor_names),
+            self.raw_record_column_name,
+        )
+
+
+@beam.typehints.with_input_types(bytes)
+@beam.typehints.with_output_types(bytes)
+class _PassOn(beam.PTransform[beam.PCollection[bytes], beam.PCollection[bytes]]):
+    def expand(self, raw_records: beam.PCollection[bytes]) -> beam.PCollection[bytes]:
+        return raw_records

@@ -1,0 +1,70 @@
+"""Where corrupt records go: to Beam's error handler, counted, up to a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+import apache_beam as beam
+from apache_beam.transforms.combiners import CountCombineFn
+
+from tfrecord_beam.records import corruption
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.windows import group_later
+
+CORRUPT = "corrupt"
+"""Tag of the output that holds `CorruptRecord`s."""
+
+
+class ErrorHandler(Protocol):
+    """What `apache_beam.transforms.error_handling.ErrorHandler` is to this library."""
+
+    def add_error_pcollection(self, pcoll: beam.PCollection[Any]) -> None: ...
+
+
+def check_error_options(
+    error_handler: ErrorHandler | None, max_corrupt_records: int | None
+) -> None:
+    """Raises ValueError for options of a transform that do not fit together."""
+    if error_handler is not None and not hasattr(error_handler, "add_error_pcollection"):
+        raise ValueError(
+            "Expected error_handler to be one of Beam's (pipeline.with_error_handler(...)), "
+            f"found {error_handler!r}"
+        )
+    corruption.check_error_options(error_handler, max_corrupt_records)
+
+
+def take_corrupt(corrupt: list[CorruptRecord]) -> Iterator[beam.pvalue.TaggedOutput]:
+    """Yields what has been collected to the output `CORRUPT`, counts it, and empties the list."""
+    if corrupt:
+        metrics.count("corrupt_records", len(corrupt))
+    for record in corrupt:
+        yield beam.pvalue.TaggedOutput(CORRUPT, record)
+    corrupt.clear()
+
+
+class HandleCorruptRecords(beam.PTransform):
+    """Gives corrupt records to an error handler and fails where there are too many of them.
+
+    Args:
+      error_handler: Beam's error handler.
+      max_corrupt_records: most that the pipeline stands (in each window, of an unbounded input);
+        None: any number.
+    """
+
+    def __init__(self, error_handler: ErrorHandler, max_corrupt_records: int | None) -> None:
+        super().__init__()
+        self._error_handler = error_handler
+        self._max_corrupt_records = max_corrupt_records
+
+    def expand(self, corrupt: Iterable[beam.PCollection[CorruptRecord]]) -> None:
+        records = corrupt | "Flatten" >> beam.Flatten()
+        records.element_type = CorruptRecord
+        self._error_handler.add_error_pcollection(records)
+        if self._max_corrupt_records is not None:
+            _ = (
+                group_later(records)
+                | "Count" >> beam.CombineGlobally(CountCombineFn()).without_defaults()
+                | "CheckLimit" >> beam.Map(corruption.check_limit, most=self._max_corrupt_records)
+            )

@@ -1,0 +1,187 @@
+"""The transforms that decode records into Arrow batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.transforms import coders as coders  # registers them
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.corrupt import (
+    CORRUPT,
+    ErrorHandler,
+    HandleCorruptRecords,
+    check_error_options,
+    take_corrupt,
+)
+
+_BATCH_BYTES = 8 << 20
+"""Records of so many bytes make a batch where no batch size is asked for, as in `BeamSource`."""
+
+_Decode = Callable[[Any, OnCorrupt | None], pa.RecordBatch]
+
+
+class _Decoding(beam.PTransform):
+    """What the transforms that decode have in common."""
+
+    def __init__(
+        self,
+        schema: SchemaSource | None,
+        *,
+        columns: Sequence[str] | None,
+        raw_record_column_name: str | None,
+        error_handler: ErrorHandler | None,
+        max_corrupt_records: int | None,
+    ) -> None:
+        super().__init__()
+        check_error_options(error_handler, max_corrupt_records)
+        plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
+        self._decoder = RecordDecoder(plan)
+        self._error_handler = error_handler
+        self._max_corrupt_records = max_corrupt_records
+
+    def _decode(
+        self, elements: beam.PCollection[Any], function: _Decode
+    ) -> beam.PCollection[pa.RecordBatch]:
+        collect = self._error_handler is not None
+        batches, corrupt = decode(elements, function, collect_corrupt=collect)
+        if self._error_handler is not None:
+            _ = corrupt | "HandleCorrupt" >> HandleCorruptRecords(
+                self._error_handler, self._max_corrupt_records
+            )
+        return batches
+
+
+class DecodeRecordBlocks(_Decoding):
+    """Decodes blocks: PCollection[RecordBlock] -> PCollection[pa.RecordBatch], a batch for each.
+
+    With `ReadRecordBlocks` before it this is `BeamSource`, with room for a step in between.
+
+    Args:
+      schema: as for `BeamSource`, as are the options that are not named here.
+      error_handler: Beam's error handler, which gets a `CorruptRecord` for each record that cannot
+        be decoded. None: such a record stops the pipeline.
+
+    Raises:
+      SchemaError: as for `BeamSource`, as is DecodeError in the pipeline.
+    """
+
+    def __init__(
+        self,
+        schema: SchemaSource | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        raw_record_column_name: str | None = None,
+        error_handler: ErrorHandler | None = None,
+        max_corrupt_records: int | None = None,
+    ) -> None:
+        super().__init__(
+            schema,
+            columns=columns,
+            raw_record_column_name=raw_record_column_name,
+            error_handler=error_handler,
+            max_corrupt_records=max_corrupt_records,
+        )
+
+    def expand(self, blocks: beam.PCollection[RecordBlock]) -> beam.PCollection[pa.RecordBatch]:
+        return self._decode(blocks, self._decoder.decode_block)
+
+
+class RawRecordToRecordBatch(_Decoding):
+    """Decodes single records: PCollection[bytes] -> PCollection[pa.RecordBatch].
+
+    Example::
+
+      batches = records | RawRecordToRecordBatch("schema.pbtxt", batch_size=1000)
+
+    Args:
+      schema: as for `BeamSource`, as are the options that are not named here.
+      batch_size: rows of each batch; the last of a bundle may have fewer. None: as many as have
+        8 MiB.
+      error_handler: as for `DecodeRecordBlocks`. The records' places in files are not known.
+
+    Raises:
+      SchemaError: as for `BeamSource`, as is DecodeError in the pipeline.
+      ValueError: `batch_size` is below 1.
+    """
+
+    def __init__(
+        self,
+        schema: SchemaSource | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        batch_size: int | None = None,
+        raw_record_column_name: str | None = None,
+        error_handler: ErrorHandler | None = None,
+        max_corrupt_records: int | None = None,
+    ) -> None:
+        super().__init__(
+            schema,
+            columns=columns,
+            raw_record_column_name=raw_record_column_name,
+            error_handler=error_handler,
+            max_corrupt_records=max_corrupt_records,
+        )
+        self._batch_size = ReadOptions(batch_size=batch_size).batch_size
+
+    def expand(self, records: beam.PCollection[bytes]) -> beam.PCollection[pa.RecordBatch]:
+        if self._batch_size is None:
+            batching = beam.BatchElements(
+                min_batch_size=_BATCH_BYTES, max_batch_size=_BATCH_BYTES, element_size_fn=len
+            )
+        else:
+            batching = beam.BatchElements(
+                min_batch_size=self._batch_size, max_batch_size=self._batch_size
+            )
+        return self._decode(records | "Batch" >> batching, self._decoder.decode_records)
+
+
+def decode(
+    elements: beam.PCollection[Any],
+    function: _Decode,
+    *,
+    collect_corrupt: bool,
+    with_filename: bool = False,
+) -> tuple[beam.PCollection[Any], list[Any]]:
+    """Returns the batches of blocks or lists of records, and the PCollections of corrupt records.
+
+    Args:
+      elements: what `function` takes.
+      function: a method of a `RecordDecoder`.
+      collect_corrupt: set records aside that cannot be decoded, instead of raising.
+      with_filename: give (path, batch) pairs; only for blocks.
+    """
+    do_fn = _DecodeFn(function, collect_corrupt, with_filename)
+    outputs = elements | "Decode" >> beam.ParDo(do_fn).with_outputs(CORRUPT, main="batches")
+    batches = outputs.batches
+    batches.element_type = pa.RecordBatch
+    if with_filename:
+        batches.element_type = beam.typehints.KV[str, pa.RecordBatch]
+    return batches, [outputs[CORRUPT]] if collect_corrupt else []
+
+
+class _DecodeFn(beam.DoFn):
+    def __init__(self, function: _Decode, collect_corrupt: bool, with_filename: bool) -> None:
+        self._function = function
+        self._collect_corrupt = collect_corrupt
+        self._with_filename = with_filename
+
+    def process(self, element: Any) -> Iterator[Any]:
+        corrupt: list[CorruptRecord] = []
+        on_corrupt = corrupt.append if self._collect_corrupt else None
+        with metrics.count_msec("decode_msec"):
+            batch = self._function(element, on_corrupt)
+        yield from take_corrupt(corrupt)
+        if batch.num_rows:
+            metrics.count("batches")
+            metrics.count_kernel()
+            yield (element.file, batch) if self._with_filename else batch

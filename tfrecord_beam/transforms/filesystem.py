@@ -1,0 +1,61 @@
+"""Files by way of Beam's FileSystems: whatever Beam can open, the library reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystems import FileSystems
+
+from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.paths import (
+    DirectFileSystem,
+    FileEntry,
+    find_literal_prefix,
+    has_scheme,
+    match_files,
+    matches,
+)
+
+_AS_STORED = CompressionTypes.UNCOMPRESSED  # the library decompresses itself, by content
+
+_FIRST_FILES = 1000
+"""Files of a URL pattern that are looked at before all of them are listed."""
+
+
+class BeamFileSystem(DirectFileSystem):
+    """Local paths directly, URLs through Beam. The rules of patterns are those of `paths`."""
+
+    def get_file(self, path: str) -> FileEntry | None:
+        if not has_scheme(path):
+            return super().get_file(path)
+        file_system = FileSystems.get_filesystem(path)
+        return FileEntry(path, file_system.size(path)) if file_system.exists(path) else None
+
+    def glob(self, pattern: str) -> Iterable[FileEntry]:
+        if not has_scheme(pattern):
+            return super().glob(pattern)
+        [result] = FileSystems.match([find_literal_prefix(pattern) + "**"])
+        return [
+            FileEntry(found.path, found.size_in_bytes)
+            for found in result.metadata_list
+            if matches(found.path, pattern)
+        ]
+
+    def check_match(self, patterns: Iterable[str]) -> None:
+        """Raises NoMatchError if a pattern means no file; cheaper than to match them all."""
+        for pattern in patterns:
+            if self.get_file(pattern) is None and not self._has_match(pattern):
+                match_files([pattern], self)
+
+    def _has_match(self, pattern: str) -> bool:
+        if not has_scheme(pattern):
+            return any(True for _ in super().glob(pattern))
+        [result] = FileSystems.match([find_literal_prefix(pattern) + "**"], limits=[_FIRST_FILES])
+        return any(matches(found.path, pattern) for found in result.metadata_list)
+
+    def open(self, path: str) -> BinaryFile:
+        if not has_scheme(path):
+            return super().open(path)
+        return cast(BinaryFile, FileSystems.open(path, compression_type=_AS_STORED))

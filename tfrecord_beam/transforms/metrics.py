@@ -1,0 +1,78 @@
+"""The Beam metrics of the transforms: what is counted, and two helpers to count it.
+
+Counters of namespace `NAMESPACE`: `files`, `blocks`, `records` and `bytes` read (payload bytes),
+`batches` made, `corrupt_records` set aside, `read_msec` and `decode_msec` spent, and
+`kernel_native` or `kernel_reference`: ranges and batches worked on by each kernel. A job whose
+workers lack the extension shows in the latter.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Iterator
+
+from apache_beam.metrics.execution import MetricsEnvironment
+from apache_beam.metrics.metric import Metrics
+from apache_beam.metrics.metricbase import Distribution
+
+from tfrecord_beam import kernel
+
+NAMESPACE = "tfrecord_beam"
+
+
+def count(name: str, amount: int = 1) -> None:
+    """Adds to a counter of the library."""
+    Metrics.counter(NAMESPACE, name).inc(amount)
+
+
+@contextlib.contextmanager
+def count_msec(name: str) -> Iterator[None]:
+    """Adds the time that the body takes, also where it raises, to a counter in milliseconds."""
+    begin = time.perf_counter()
+    try:
+        yield
+    finally:
+        count(name, round((time.perf_counter() - begin) * 1000))
+
+
+def count_kernel() -> None:
+    """Counts that the kernel of this worker was used."""
+    count(f"kernel_{kernel.implementation}")
+
+
+def update_distribution(
+    distribution: Distribution, *, count: int, total: int, minimum: int, maximum: int
+) -> None:
+    """Adds `count` values to a distribution, which keeps no more of them than these four figures.
+
+    Args:
+      distribution: from `Metrics.distribution`.
+      count: how many values.
+      total: their sum.
+      minimum: the smallest.
+      maximum: the largest.
+    """
+    update = _find_update(distribution)
+    if count > 1:
+        update(minimum)
+    if count > 0:
+        update(maximum)
+    if count > 2:
+        # Values of the same sum, all between the smallest and the largest.
+        value, larger = divmod(total - minimum - maximum, count - 2)
+        values = itertools.chain(
+            itertools.repeat(value + 1, larger), itertools.repeat(value, count - 2 - larger)
+        )
+        collections.deque(map(update, values), maxlen=0)  # the fastest loop there is
+
+
+def _find_update(distribution: Distribution) -> Callable[[int], object]:
+    """Returns the update of the metric's cell: ten times as fast as the one that looks it up."""
+    container = MetricsEnvironment.current_container()
+    if container is None:
+        return distribution.update
+    update: Callable[[int], object] = container.get_distribution(distribution.metric_name).update
+    return update

@@ -1,0 +1,308 @@
+"""The transforms that read TFRecord files."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.coverage import CoveredRange, check_coverage
+from tfrecord_beam.records.paths import normalize_patterns
+from tfrecord_beam.records.ranges import FileRange
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.transforms import coders as coders  # registers them
+from tfrecord_beam.transforms.corrupt import (
+    CORRUPT,
+    ErrorHandler,
+    HandleCorruptRecords,
+    check_error_options,
+)
+from tfrecord_beam.transforms.decode import decode
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
+from tfrecord_beam.transforms.source import COVERED, ReadRange, SplitFiles, SplitPatterns
+from tfrecord_beam.transforms.windows import group_later
+
+FilePattern = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""A path, a pattern, a folder, or several of them."""
+
+
+class _FileSource(beam.PTransform):
+    """What the sources have in common: files to blocks, and what becomes of corrupt parts."""
+
+    def __init__(
+        self,
+        file_pattern: FilePattern | None,
+        options: ReadOptions,
+        *,
+        error_handler: ErrorHandler | None,
+        max_corrupt_records: int | None,
+        desired_bundle_bytes: int | None,
+        with_filename: bool = False,
+    ) -> None:
+        super().__init__()
+        check_error_options(error_handler, max_corrupt_records)
+        if desired_bundle_bytes is not None and desired_bundle_bytes < 1:
+            raise ValueError(
+                f"Expected desired_bundle_bytes of at least 1, found {desired_bundle_bytes}"
+            )
+        self._patterns = None if file_pattern is None else normalize_patterns(file_pattern)
+        if self._patterns is not None:
+            BeamFileSystem().check_match(self._patterns)
+        self._options = options
+        self._error_handler = error_handler
+        self._max_corrupt_records = max_corrupt_records
+        self._range_bytes = desired_bundle_bytes
+        self._with_filename = with_filename
+
+    def display_data(self) -> dict[str, object]:
+        shown: dict[str, object] = {
+            "file_pattern": ", ".join(self._patterns or ()) or "(elements of the input)",
+            "compression": str(self._options.compression),
+            "validate_crc": self._options.validate_crc,
+        }
+        if self._options.batch_size is not None:
+            shown["batch_size"] = self._options.batch_size
+        return shown
+
+    def _read_blocks(self, source: Any) -> tuple[beam.PCollection[RecordBlock], list[Any]]:
+        """Returns the blocks, and the PCollections of corrupt parts (none if they are errors)."""
+        collect = self._error_handler is not None
+        outputs = (
+            self._split(source)
+            # Spreads the ranges: some runners keep what one element gave on one worker.
+            | "Reshuffle" >> beam.Reshuffle()
+            | "ReadRanges"
+            >> beam.ParDo(ReadRange(self._options, collect_corrupt=collect)).with_outputs(
+                CORRUPT, COVERED, main="blocks"
+            )
+        )
+        blocks, covered = outputs.blocks, outputs[COVERED]
+        blocks.element_type = RecordBlock
+        covered.element_type = beam.typehints.KV[str, beam.typehints.Any]
+        _ = covered | "CheckCoverage" >> CheckCoverage()
+        return blocks, [outputs[CORRUPT]] if collect else []
+
+    def _split(self, source: Any) -> beam.PCollection[FileRange]:
+        compression = self._options.compression
+        if isinstance(source, beam.pvalue.PCollection):
+            if self._patterns is not None:
+                raise ValueError(
+                    "Expected no file_pattern where the input is a PCollection of files, "
+                    f"found {self._patterns!r}"
+                )
+            split: beam.PTransform = beam.ParDo(SplitFiles(self._range_bytes, compression))
+            return source | "Split" >> split.with_output_types(FileRange)
+        if self._patterns is None:
+            raise ValueError(
+                "Expected file_pattern where the input is no PCollection of files, found none"
+            )
+        split = beam.ParDo(SplitPatterns(self._range_bytes, compression))
+        patterns = source | "Patterns" >> beam.Create([self._patterns], reshuffle=False)
+        return patterns | "Split" >> split.with_output_types(FileRange)
+
+    def _handle_corrupt(self, *corrupt: list[Any]) -> None:
+        if self._error_handler is not None:
+            _ = [*itertools.chain(*corrupt)] | "HandleCorrupt" >> HandleCorruptRecords(
+                self._error_handler, self._max_corrupt_records
+            )
+
+
+class CheckCoverage(beam.PTransform):
+    """Fails the pipeline when the ranges read of a file do not tile it."""
+
+    def expand(self, covered: beam.PCollection[Any]) -> None:
+        _ = (
+            group_later(covered)
+            | "GroupByFile" >> beam.GroupByKey()
+            | "Check" >> beam.MapTuple(_check_file)
+        )
+
+
+def _check_file(file: str, ranges: Iterable[tuple[bool, int, int, int | None]]) -> None:
+    check_coverage(file, [CoveredRange(*covered) for covered in ranges])
+
+
+class ReadRecordBlocks(_FileSource):
+    """Reads TFRecord files as blocks: the source behind the others -> PCollection[RecordBlock].
+
+    A `RecordBlock` holds some megabytes of records as they stand in the file, and where each is.
+    For whoever builds transforms on records of their own: Beam handles one block at the cost of one
+    `bytes` element. Files are split into byte ranges, spread over the workers, and split further
+    while they are read where the runner does that. Each record comes exactly once, or the pipeline
+    fails: see `tfrecord_beam.records.reader`.
+
+    Apply it to a pipeline with `file_pattern`, or without to a PCollection of paths, patterns,
+    `FileMetadata` (from `fileio.MatchFiles`, `MatchContinuously`) or `ReadableFile`.
+
+    Args:
+      file_pattern: path, pattern or folder, or several; see `tfrecord_beam.records.paths`. A file
+        that several of them mean is read once.
+      batch_size: records in each block; the last of a range may have fewer. None: as many as fit
+        `batch_bytes`.
+      batch_bytes: bound on the size of a block. None: 8 MiB without, no bound with `batch_size`.
+      compression: "auto": what each file's content says, else its suffix. Or one codec for all.
+      validate_crc: False: CRCs are not computed, and damage is handed on.
+      error_handler: Beam's error handler, which gets a `CorruptRecord` for each part that cannot be
+        read. None: such a part stops the pipeline.
+      max_corrupt_records: fail if there are more of them. None: no limit.
+      desired_bundle_bytes: size of the ranges that files are cut into. None: 32 to 128 MiB, by
+        the size of all files.
+
+    Raises:
+      ValueError: an option is out of range, or there is no pattern.
+      NoMatchError: a pattern means no file. Also a FileNotFoundError.
+      CorruptRecordError: in the pipeline, a part of a file cannot be read.
+      CoverageError: in the pipeline, the ranges of a file do not tile it.
+    """
+
+    def __init__(
+        self,
+        file_pattern: FilePattern | None = None,
+        *,
+        batch_size: int | None = None,
+        batch_bytes: int | None = None,
+        compression: str | None = "auto",
+        validate_crc: bool = True,
+        error_handler: ErrorHandler | None = None,
+        max_corrupt_records: int | None = None,
+        desired_bundle_bytes: int | None = None,
+    ) -> None:
+        super().__init__(
+            file_pattern,
+            ReadOptions(compression, validate_crc, batch_size, batch_bytes),
+            error_handler=error_handler,
+            max_corrupt_records=max_corrupt_records,
+            desired_bundle_bytes=desired_bundle_bytes,
+        )
+
+    def expand(self, source: Any) -> beam.PCollection[RecordBlock]:
+        blocks, corrupt = self._read_blocks(source)
+        self._handle_corrupt(corrupt)
+        return blocks
+
+
+class RawRecordBeamSource(_FileSource):
+    """Reads TFRecord files as single records -> PCollection[bytes].
+
+    Example::
+
+      records = pipeline | RawRecordBeamSource("data/*.tfrecord")
+
+    Args:
+      file_pattern: as for `ReadRecordBlocks`, as are the options that are not named here.
+      with_filename: give (path, record) pairs.
+
+    Raises:
+      ValueError: as for `ReadRecordBlocks`, as are the other errors.
+    """
+
+    def __init__(
+        self,
+        file_pattern: FilePattern | None = None,
+        *,
+        compression: str | None = "auto",
+        validate_crc: bool = True,
+        error_handler: ErrorHandler | None = None,
+        max_corrupt_records: int | None = None,
+        with_filename: bool = False,
+        desired_bundle_bytes: int | None = None,
+    ) -> None:
+        super().__init__(
+            file_pattern,
+            ReadOptions(compression, validate_crc),
+            error_handler=error_handler,
+            max_corrupt_records=max_corrupt_records,
+            desired_bundle_bytes=desired_bundle_bytes,
+            with_filename=with_filename,
+        )
+
+    def expand(self, source: Any) -> beam.PCollection[bytes]:
+        blocks, corrupt = self._read_blocks(source)
+        self._handle_corrupt(corrupt)
+        if self._with_filename:
+            return blocks | "Records" >> beam.FlatMap(
+                lambda block: [(block.file, record) for record in block.records()]
+            ).with_output_types(tuple[str, bytes])
+        return blocks | "Records" >> beam.FlatMap(RecordBlock.records).with_output_types(bytes)
+
+
+class BeamSource(_FileSource):
+    """Reads TFRecord files of ``tf.train.Example`` as Arrow batches -> PCollection[pa.RecordBatch].
+
+    Equal in result to ``RawRecordBeamSource | RawRecordToRecordBatch``, but no record becomes a
+    Python object on the way. Columns are `large_list<int64>`, `large_list<float>` or
+    `large_list<large_binary>`; a row is null where the record has no such feature, or one of no
+    kind. Batches are whole: offset 0, not slices of larger ones.
+
+    Example::
+
+      batches = pipeline | BeamSource("data/*.tfrecord", "schema.pbtxt", columns=["age"])
+
+    Args:
+      file_pattern: as for `ReadRecordBlocks`, as are the options that are not named here.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file. None: each batch has the
+        columns that its records show, in byte order of their names.
+      columns: names of the columns to decode, in the order wanted; None: all.
+      batch_size: rows of each batch; the last of a byte range may have fewer.
+      batch_bytes: bound on the size of a batch's records in the file.
+      raw_record_column_name: name of a last column with each record's own bytes.
+      with_filename: give (path, batch) pairs.
+
+    Raises:
+      SchemaError: the schema cannot be used, or a column is not in it. Also a ValueError.
+      DecodeError: in the pipeline, a record is no ``tf.train.Example`` or does not fit the schema.
+      ValueError: as for `ReadRecordBlocks`, as are the other errors.
+    """
+
+    def __init__(
+        self,
+        file_pattern: FilePattern | None = None,
+        schema: SchemaSource | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        batch_size: int | None = None,
+        batch_bytes: int | None = None,
+        raw_record_column_name: str | None = None,
+        compression: str | None = "auto",
+        validate_crc: bool = True,
+        error_handler: ErrorHandler | None = None,
+        max_corrupt_records: int | None = None,
+        with_filename: bool = False,
+        desired_bundle_bytes: int | None = None,
+    ) -> None:
+        plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
+        self._decoder = RecordDecoder(plan)
+        self._columns = plan.columns
+        super().__init__(
+            file_pattern,
+            ReadOptions(compression, validate_crc, batch_size, batch_bytes),
+            error_handler=error_handler,
+            max_corrupt_records=max_corrupt_records,
+            desired_bundle_bytes=desired_bundle_bytes,
+            with_filename=with_filename,
+        )
+
+    def expand(self, source: Any) -> beam.PCollection[pa.RecordBatch]:
+        blocks, corrupt = self._read_blocks(source)
+        batches, undecodable = decode(
+            blocks,
+            self._decoder.decode_block,
+            collect_corrupt=self._error_handler is not None,
+            with_filename=self._with_filename,
+        )
+        self._handle_corrupt(corrupt, undecodable)
+        return batches
+
+    def display_data(self) -> dict[str, object]:
+        shown = super().display_data()
+        if self._columns is not None:
+            shown["columns"] = ", ".join(column.name for column in self._columns)
+        return shown

@@ -1,0 +1,190 @@
+"""The splittable source: files to byte ranges to blocks of records.
+
+Why a splittable DoFn behind a Reshuffle, and no BoundedSource:
+
+- Ranges must be spread over the workers. Flink puts all initial splits of a source on one subtask;
+  only a shuffle between splitting and reading moves them. That asks for ranges that are elements.
+- Beam's Python `Read` wraps every BoundedSource into a splittable DoFn anyway, whose splits are of
+  1 MiB by default and carry the pickled source each.
+- A range must still be splittable while it is read, for runners that split late ones (Dataflow,
+  Prism). A splittable DoFn over an OffsetRange is; a plain DoFn is not.
+- Reading tells besides blocks what it covered and what was corrupt: a DoFn has several outputs.
+
+**Splits at run time.** The reader claims the last record of a block before the block is emitted.
+A claim that fails tells that others read from some offset on: the records from there on are
+dropped, and the range ends. A tracker never splits at or before the last claim, whether that was
+granted or not. So nothing is given away that was already emitted, and nothing changes any more
+after a claim that failed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.io.filesystem import FileMetadata
+from apache_beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
+from apache_beam.transforms.core import RestrictionProvider
+
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.paths import FileEntry, match_files, normalize_patterns
+from tfrecord_beam.records.ranges import (
+    MAX_RANGE_BYTES,
+    FileRange,
+    choose_range_bytes,
+    split_file,
+)
+from tfrecord_beam.records.reader import ReadOptions, RecordReader
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.corrupt import take_corrupt
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
+
+COVERED = "covered"
+"""Tag of the output that tells what was read of each file: (path, `CoveredRange` as tuple)."""
+
+
+class SplitPatterns(beam.DoFn):
+    """Matches patterns and cuts the files into ranges: element: all patterns of a source.
+
+    Args:
+      range_bytes: size of a range; None: chosen by the size of all files together.
+      compression: see `ReadOptions`.
+    """
+
+    def __init__(self, range_bytes: int | None, compression: str | None) -> None:
+        self._range_bytes = range_bytes
+        self._compression = compression
+
+    def process(self, patterns: tuple[str, ...]) -> Iterator[FileRange]:
+        files = match_files(patterns, BeamFileSystem())
+        range_bytes = self._range_bytes or choose_range_bytes(sum(file.size for file in files))
+        for file in files:
+            yield from split_file(
+                file.path, file.size, range_bytes=range_bytes, compression=self._compression
+            )
+
+
+class SplitFiles(beam.DoFn):
+    """Cuts files into ranges: element: a path, a pattern, `FileMetadata` or `ReadableFile`.
+
+    Args:
+      range_bytes: size of a range; None: `MAX_RANGE_BYTES`.
+      compression: see `ReadOptions`.
+    """
+
+    def __init__(self, range_bytes: int | None, compression: str | None) -> None:
+        self._range_bytes = range_bytes or MAX_RANGE_BYTES
+        self._compression = compression
+
+    def process(self, element: Any) -> Iterator[FileRange]:
+        for file in find_files(element):
+            yield from split_file(
+                file.path, file.size, range_bytes=self._range_bytes, compression=self._compression
+            )
+
+
+def find_files(element: Any) -> Iterable[FileEntry]:
+    """Returns the files that an element of a PCollection of files means.
+
+    Raises:
+      ValueError: an element of another type.
+      NoMatchError: a pattern that means no file.
+    """
+    metadata = getattr(element, "metadata", element)  # what fileio.ReadMatches gives has it inside
+    if isinstance(metadata, FileMetadata):
+        return [FileEntry(metadata.path, metadata.size_in_bytes)]
+    return match_files(normalize_patterns(metadata), BeamFileSystem())
+
+
+class _RangeProvider(RestrictionProvider):
+    def initial_restriction(self, element: FileRange) -> OffsetRange:
+        return OffsetRange(element.start, element.stop)
+
+    def create_tracker(self, restriction: OffsetRange) -> OffsetRestrictionTracker:
+        return OffsetRestrictionTracker(restriction)
+
+    def restriction_size(self, element: FileRange, restriction: OffsetRange) -> int:
+        size: int = restriction.size()
+        return size
+
+
+class Claim:
+    """Claims records of a range from Beam's tracker, in the reader's terms."""
+
+    def __init__(self, tracker: Any) -> None:
+        self._tracker = tracker
+        self._last = tracker.current_restriction().start - 1
+
+    def __call__(self, offset: int) -> int | None:
+        if offset <= self._last:  # the start, or a compressed file, whose input is read ahead
+            return None
+        self._last = offset
+        if self._tracker.try_claim(offset):
+            return None
+        stop: int = self._tracker.current_restriction().stop
+        return stop
+
+    def finish(self) -> None:
+        """Tells the tracker that all of the range is done."""
+        self(max(self._last + 1, self._tracker.current_restriction().stop))
+
+
+class ReadRange(beam.DoFn):
+    """Reads ranges of files. Outputs: blocks; `CORRUPT`; `COVERED`.
+
+    Args:
+      options: how to read.
+      collect_corrupt: give corrupt parts to the output `CORRUPT` instead of raising.
+    """
+
+    def __init__(self, options: ReadOptions, *, collect_corrupt: bool) -> None:
+        self._options = options
+        self._collect_corrupt = collect_corrupt
+
+    def process(
+        self,
+        element: FileRange,
+        tracker: Any = beam.DoFn.RestrictionParam(_RangeProvider()),  # noqa: B008
+    ) -> Iterator[Any]:
+        restriction = tracker.current_restriction()
+        claim = Claim(tracker)
+        if claim(restriction.start) is None:  # else it was split at its start: all is another's
+            file_range = dataclasses.replace(
+                element, start=restriction.start, stop=restriction.stop
+            )
+            yield from self._read(file_range, claim)
+
+    def _read(self, file_range: FileRange, claim: Claim) -> Iterator[Any]:
+        corrupt: list[CorruptRecord] = []
+        reader = RecordReader(
+            file_range,
+            BeamFileSystem().open,
+            self._options,
+            on_corrupt=corrupt.append if self._collect_corrupt else None,
+            claim=claim,
+        )
+        for block in _count_blocks(reader):
+            yield from take_corrupt(corrupt)
+            yield block
+        yield from take_corrupt(corrupt)
+        claim.finish()
+        metrics.count_kernel()
+        metrics.count("files", int(file_range.start == 0))
+        yield beam.pvalue.TaggedOutput(COVERED, (file_range.path, tuple(reader.covered())))
+
+
+def _count_blocks(blocks: Iterable[RecordBlock]) -> Iterator[RecordBlock]:
+    """Passes blocks on, counts them and the time that they take to come."""
+    iterator = iter(blocks)
+    while True:
+        with metrics.count_msec("read_msec"):
+            block = next(iterator, None)
+        if block is None:
+            return
+        metrics.count("blocks")
+        metrics.count("records", block.num_records)
+        metrics.count("bytes", block.num_bytes)
+        yield block
