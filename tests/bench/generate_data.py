@@ -22,6 +22,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests import wire
 from tfrecord_beam import kernel
+from tfrecord_beam.records import demo
 
 _SEED = 20240229
 _GZIP_LEVEL = 6  # What gzip and TensorFlow's writer use by default.
@@ -80,51 +81,8 @@ def _feature(values: Values) -> bytes:
     return kinds[type(values[0])](*values)
 
 
-_CENSUS_WORDS = {
-    "workclass": "Private Self-emp-not-inc Local-gov State-gov Self-emp-inc Federal-gov ?",
-    "education": "HS-grad Some-college Bachelors Masters Assoc-voc 11th Assoc-acdm 10th Doctorate",
-    "marital-status": "Married-civ-spouse Never-married Divorced Separated Widowed",
-    "occupation": "Prof-specialty Craft-repair Exec-managerial Adm-clerical Sales Other-service "
-    "Machine-op-inspct Transport-moving Handlers-cleaners Farming-fishing Tech-support ?",
-    "relationship": "Husband Not-in-family Own-child Unmarried Wife Other-relative",
-    "race": "White Black Asian-Pac-Islander Amer-Indian-Eskimo Other",
-    "sex": "Male Female",
-    "native-country": "United-States Mexico Philippines Germany Puerto-Rico ?",
-    "label": "<=50K >50K",
-}
-_CENSUS_CHOICES = {name: words.encode().split() for name, words in _CENSUS_WORDS.items()}
-# The first words are the frequent ones, as in the census itself.
-_CENSUS_WEIGHTS = {
-    name: list(itertools.accumulate(1 / (rank + 1) ** 2 for rank in range(len(choices))))
-    for name, choices in _CENSUS_CHOICES.items()
-}
-
-
-def _make_census(source: random.Random) -> Record:
-    def word(name: str) -> list[bytes]:
-        return source.choices(_CENSUS_CHOICES[name], cum_weights=_CENSUS_WEIGHTS[name])
-
-    return {
-        "age": [source.randint(17, 90)],
-        "workclass": word("workclass"),
-        "fnlwgt": [source.randint(12285, 1484705)],
-        "education": word("education"),
-        "education-num": [float(source.randint(1, 16))],
-        "marital-status": word("marital-status"),
-        "occupation": word("occupation"),
-        "relationship": word("relationship"),
-        "race": word("race"),
-        "sex": word("sex"),
-        "capital-gain": [float(source.choice((0, 0, 0, 0, 0, 0, 0, 2174, 7688, 15024)))],
-        "capital-loss": [float(source.choice((0, 0, 0, 0, 0, 0, 0, 0, 0, 1902)))],
-        "hours-per-week": [float(source.randint(1, 99))],
-        "native-country": word("native-country"),
-        "label": word("label"),
-    }
-
-
 def _make_census_shuffled(source: random.Random) -> Record:
-    record = _make_census(source)
+    record = demo.make_person(source)
     return {name: record[name] for name in source.sample(list(record), len(record))}
 
 
@@ -155,31 +113,19 @@ def _make_wide_sparse(source: random.Random) -> Record:
     return {name: values[_WIDE_FEATURES[name]]() for name in present}
 
 
-_CENSUS_NUMBERS = {
-    "age": schema_pb2.INT,
-    "fnlwgt": schema_pb2.INT,
-    "education-num": schema_pb2.FLOAT,
-    "capital-gain": schema_pb2.FLOAT,
-    "capital-loss": schema_pb2.FLOAT,
-    "hours-per-week": schema_pb2.FLOAT,
-}
-_CENSUS_FEATURES = {
-    name: _CENSUS_NUMBERS.get(name, schema_pb2.BYTES) for name in _make_census(random.Random(0))
-}
-
 DATASETS: Mapping[str, Dataset] = {
     "census": Dataset(
-        make=_make_census,
+        make=demo.make_person,
         base_count=20_000,
-        features=_CENSUS_FEATURES,
-        lengths=dict.fromkeys(_CENSUS_FEATURES, 1),
+        features=demo.CENSUS_TYPES,
+        lengths=dict.fromkeys(demo.CENSUS_TYPES, 1),
         few_columns=("age", "label"),
     ),
     "census_shuffled": Dataset(
         make=_make_census_shuffled,
         base_count=20_000,
-        features=_CENSUS_FEATURES,
-        lengths=dict.fromkeys(_CENSUS_FEATURES, 1),
+        features=demo.CENSUS_TYPES,
+        lengths=dict.fromkeys(demo.CENSUS_TYPES, 1),
         few_columns=("age", "label"),
     ),
     "dense": Dataset(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tests.frames import framed, header
@@ -13,7 +14,6 @@ from tfrecord_beam.records.coverage import CoveredRange, check_coverage
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions, RecordReader, claim_all
-
 
 FILE = "memory.tfrecord"
 
@@ -57,7 +57,7 @@ def cut_file(size: int, cuts: Iterable[int] = (), told: int | None = -1) -> list
     """
     told = size if told == -1 else told
     edges = [0, *sorted(filter(None, cuts)), size]
-    return [FileRange(FILE, start, stop, told) for start, stop in zip(edges, edges[1:])]
+    return [FileRange(FILE, start, stop, told) for start, stop in itertools.pairwise(edges)]
 
 
 def read_range(
@@ -67,9 +67,19 @@ def read_range(
     *,
     claim: Claim = claim_all,
     collect: bool = False,
+    reading: Reading | None = None,
 ) -> Reading:
-    """Reads one range. With `collect` what is corrupt goes aside, else it raises."""
-    reading = Reading()
+    """Reads one range.
+
+    Args:
+      data: the file.
+      file_range: what to read of it.
+      options: how to read.
+      claim: see `RecordReader`.
+      collect: what is corrupt goes aside; else it raises.
+      reading: what to add to, for a reading that will raise.
+    """
+    reading = reading or Reading()
     reader = RecordReader(
         file_range,
         opener(data),
@@ -144,6 +154,8 @@ def flips(data: bytes) -> Iterator[tuple[int, bytes]]:
         yield offset, flip(data, offset, offset % 8)
 
 
+EIGHT = (8).to_bytes(8, "little")
+
 ODD_FILES: dict[str, list[bytes]] = {
     "no record": [],
     "one record": [b"alone"],
@@ -151,6 +163,9 @@ ODD_FILES: dict[str, list[bytes]] = {
     "empty records": [b""] * 6,
     # A payload of 8 bytes and its CRC look like the header of a frame.
     "lengths as payloads": [number.to_bytes(8, "little") for number in (0, 4, 8, 20, 24, 40, 1)],
+    # To such a payload the next frame's header looks like the payload of 8 bytes that it announces.
+    "eights": [EIGHT] * 5,
+    "eights among others": [b"12345", EIGHT, EIGHT, b"", EIGHT, b"y" * 8, EIGHT, EIGHT],
     "headers as payloads": [header(8), header(0), header(24), b"x" * 8],
     "zeros at the end": [bytes(5), b"a" + bytes(9), bytes(16), b"", bytes(1)],
     "records of many sizes": [b"", b"1", b"22", b"a" * 70, b"4444", b"b" * 90, b"", b"7777777"],

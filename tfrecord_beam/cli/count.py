@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     total = sum(counts.values())
     if options.json:
         lines = [{"file": file, "records": count} for file, count in counts.items()]
-        print(json.dumps({"files": lines, "records": total}, indent=2))
+        print(json.dumps({"files": lines, "records": total}))
         return 0
     width = len(str(total))
     for file, count in counts.items():

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     rows = [row for batch in batches for row in to_rows(batch)]
     names = dict.fromkeys(name for batch in batches for name in batch.schema.names)
     if options.schema is None and options.columns is None:
-        names = dict.fromkeys(sorted(names, key=str.encode))
+        names = dict.fromkeys(sorted(names))
     if not options.json:
         print_rows(list(names), rows)
         return 0

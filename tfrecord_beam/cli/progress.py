@@ -38,7 +38,7 @@ def show_progress(task: str, *, quiet: bool) -> Iterator[OnProgress | None]:
         # Lines that are printed meanwhile go above the bar, unless they go elsewhere.
         redirect_stdout=sys.stdout.isatty(),
     ) as bar:
-        identity = bar.add_task(task, start=False)
+        identity = bar.add_task(task, total=0, start=False)
 
         def show(done: int, total: int) -> None:
             bar.start_task(identity)

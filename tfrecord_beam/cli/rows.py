@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from rich import box
 from rich.console import Console
@@ -83,7 +84,7 @@ def print_table(header: Iterable[str], lines: Iterable[Iterable[str | Text]]) ->
 
 def make_table(header: Iterable[str], lines: Iterable[Iterable[str | Text]]) -> Table:
     """Returns a table in which no text is taken for markup."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for name in header:
         table.add_column(Text(name))
     for line in lines:
@@ -97,7 +98,8 @@ def _console() -> Console:
 
 
 def _fits(table: Table, console: Console) -> bool:
-    return console.measure(table).maximum <= console.width
+    wanted = console.measure(table, options=console.options.update_width(_UNLIMITED)).maximum
+    return wanted <= console.width
 
 
 def _show(value: Any) -> Text:
@@ -118,4 +120,6 @@ def _show_value(value: Any) -> str:
     if isinstance(value, str):
         shown = repr(value[: _MAX_CHARACTERS + 1])[1:-1]  # no line breaks, no control characters
         return shown if len(shown) <= _MAX_CHARACTERS else f"{shown[: _MAX_CHARACTERS - 3]}..."
+    if isinstance(value, float):
+        return str(np.float32(value))  # the shortest text that means the same 32-bit float
     return str(value)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.columns import ColumnSummary, print_columns, show_type
 from tfrecord_beam.cli.head import first_batches
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.cli.rows import print_table
-from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.schema.arrow import arrow_schema
 from tfrecord_beam.schema.tfmd import load_schema, schema_columns
 
@@ -31,8 +27,8 @@ def add_parser(verbs: Verbs) -> None:
         help="print the columns of a TFMD schema, or of records",
         description="With --schema alone: prints the Arrow columns that a TFMD schema asks for. "
         "With FILES: decodes the first records and prints for each feature its Arrow type, in how "
-        "many of them it is there or null, and how many values a record has; with --schema they "
-        "must fit it.",
+        "many of them it is present and null, and the least and the most values that a record has. "
+        "With both the records must fit the schema.",
     )
     arguments.add_files(parser, optional=True)
     arguments.add_schema(parser, "TFMD schema")
@@ -42,7 +38,33 @@ def add_parser(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
     if options.files:
-        return _show_records(options)
-    if options.schema is None:
-        raise SchemaError("Expected FILES or --schema, found neither")
-    return _show_schema(options)
+        _describe_records(options)
+    elif options.schema is not None:
+        _describe_schema(options)
+    else:
+        raise ValueError("Expected FILES or --schema, found neither")
+    return 0
+
+
+def _describe_records(options: argparse.Namespace) -> None:
+    summary = ColumnSummary()
+    with show_progress("Reading", quiet=options.json) as progress:
+        for batch in first_batches(options, columns=None, progress=progress):
+            summary.add(batch)
+    columns = summary.to_json()
+    if options.json:
+        print(json.dumps({"records": summary.rows, "columns": columns}))
+    else:
+        print(f"records: {summary.rows}")
+        print_columns(columns)
+
+
+def _describe_schema(options: argparse.Namespace) -> None:
+    fields = arrow_schema(schema_columns(load_schema(options.schema)))
+    if options.json:
+        columns = [{"name": field.name, "type": str(field.type)} for field in fields]
+        print(json.dumps({"columns": columns}))
+    else:
+        print_table(
+            ("column", "type"), ((field.name, show_type(str(field.type))) for field in fields)
+        )

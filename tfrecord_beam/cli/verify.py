@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             else:
                 counts[block.file] += decoder.decode_block(block, on_corrupt).num_rows
     if options.json:
-        print(json.dumps(_summarize(counts, corrupt), indent=2))
+        print(json.dumps(_summarize(counts, corrupt)))
     else:
         good = sum(counts.values())
         print(f"{len(counts)} files, {good} good records, {len(corrupt)} corrupt")

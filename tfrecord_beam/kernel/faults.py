@@ -44,11 +44,20 @@ def check_plan(plan: DecodePlan) -> None:
             raise SchemaError(f"Expected columns of different names, found {column.name!r} twice")
         names.add(column.name)
     for name in (*names, plan.raw_record_column or ""):
-        if "\0" in name:  # The Arrow C data interface ends names there.
-            raise SchemaError(f"Expected no NUL in the name of a column, found {name!r}")
+        # The Arrow C data interface takes UTF-8, up to the first NUL.
+        if "\0" in name or not _is_encodable(name):
+            raise SchemaError(f"Expected UTF-8 without NUL in the name of a column, found {name!r}")
     if plan.raw_record_column in names:
         raise SchemaError(
             "Expected no column with the name of the raw-record column, "
             f"found {plan.raw_record_column!r}",
             hint="choose another raw_record_column_name",
         )
+
+
+def _is_encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:  # A lone surrogate.
+        return False
+    return True

@@ -42,6 +42,9 @@ BLOCK_BYTES = 8 << 20
 _MAX_UNCHECKED_BYTES = 1 << 31
 """Without CRCs a longer frame is taken for damage: no protobuf message can be as long."""
 
+_MAX_FOLLOWED_BYTES = 64 << 10
+"""How far frames are followed to tell real ones from others that look like them."""
+
 _MAX_SEARCHED_BYTES = 256 << 20
 """Where the end of the content is not known, a search after damage passes over longer frames."""
 
@@ -206,6 +209,8 @@ class RecordReader:
 
     def _is_out_of_reach(self, scan: Scan) -> bool:
         """Whether the frame at ``scan.end`` is seen to be cut short, or its length to be wrong."""
+        if scan.needed <= HEADER_BYTES:  # There is no length yet.
+            return False
         if not self._options.validate_crc and scan.needed > _MAX_UNCHECKED_BYTES:
             return True
         return self._window.is_beyond_end(scan.end - self._window.begin + scan.needed)
@@ -270,30 +275,29 @@ class RecordReader:
     def _check_next_record(self) -> None:
         """Looks at the record behind the range: if it is damaged, only this range can tell."""
         window = self._window
-        while self._options.validate_crc:
+        while self._options.validate_crc and not self._reached_end:
             scan = kernel.scan(window.data, start=window.begin, max_records=1)
             if len(scan.offsets):
                 return
             if scan.status != ScanStatus.MORE:
                 self._handle_damage(self._mismatch(scan), scan.needed)
-                return
-            if window.ended:
+            elif window.ended:
                 self._end_content(scan)
-                return
-            if window.is_beyond_end(scan.needed):
+            elif self._is_out_of_reach(scan):
                 self._handle_damage(self._truncation(scan))
+            elif not self._is_far(scan.needed):
+                window.fill(scan.needed, stop=self._stop)
+            elif self._check_far_record(scan):
                 return
-            if self._is_far(scan.needed):
-                self._check_far_record(scan)
-                return
-            window.fill(scan.needed, stop=self._stop)
 
-    def _check_far_record(self, scan: Scan) -> None:
+    def _check_far_record(self, scan: Scan) -> bool:
+        """Returns whether the record at `begin` is good; else deals with the damage."""
         stored, computed = self._window.check_frame(scan.needed)
         if stored != computed:
             bad = ScanStatus.BAD_PAYLOAD_CRC
             scan = scan._replace(status=bad, stored=stored, computed=computed)
             self._handle_damage(self._mismatch(scan))
+        return stored == computed
 
     # Search.
 
@@ -314,10 +318,12 @@ class RecordReader:
             if candidate.found and self._is_far(candidate.needed):
                 stored, computed = window.check_frame(candidate.needed)
                 if stored == computed:
-                    return True
+                    self._step_over_lookalike()
+                    return window.offset < stop
                 window.begin += 1
             elif candidate.found and not candidate.needed:
-                return True
+                self._step_over_lookalike()
+                return window.offset < stop
             elif window.ended:
                 window.begin = len(window.data)
                 self._reached_end = window.failure is None
@@ -325,6 +331,31 @@ class RecordReader:
             elif window.offset < stop:
                 window.fill(candidate.needed or HEADER_BYTES, stop=stop)
         return False
+
+    def _step_over_lookalike(self) -> None:
+        """Goes from the record found at `begin` to the real one if it only looks like one.
+
+        A payload of 8 bytes and its CRC look like a header. If the payload is the number 8, the
+        next frame's header, 8 bytes and their CRC, looks like what follows on that header. So where
+        records spell 8 there are two rows of frames; the one that breaks off first is not real.
+        """
+        window = self._window
+        while True:
+            end, broken = self._follow(window.begin)
+            other_end, other_broken = self._follow(window.begin + HEADER_BYTES)
+            if broken or other_broken or window.ended or window.left > 2 * _MAX_FOLLOWED_BYTES:
+                break
+            window.fill(window.left + 1)
+        if broken and (not other_broken or other_end > end):
+            window.begin += HEADER_BYTES
+
+    def _follow(self, index: int) -> tuple[int, bool]:
+        """Returns where the row of frames from `index` on ends, and whether it breaks off there."""
+        window = self._window
+        scan = kernel.scan(window.data, start=index, max_bytes=_MAX_FOLLOWED_BYTES)
+        bad = scan.status in (ScanStatus.BAD_LENGTH_CRC, ScanStatus.BAD_PAYLOAD_CRC)
+        cut = scan.status == ScanStatus.MORE and window.ended and scan.end < len(window.data)
+        return scan.end, bad or cut
 
     def _is_far(self, needed: int) -> bool:
         """Whether a frame is so large that it is better read twice than kept in memory."""
@@ -350,7 +381,7 @@ class RecordReader:
             window.begin += 1
             self._find_record()
         length = window.offset - begin
-        self._on_corrupt(CorruptRecord.from_error(error, length=length, sample=sample))
+        self._on_corrupt(CorruptRecord.from_error(error, length=length, sample=sample[:length]))
 
     def _skip_frame(self, frame_bytes: int) -> bool:
         """Steps over a whole frame if the header of another, or the end, follows on it."""

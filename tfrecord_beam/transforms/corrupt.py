@@ -29,7 +29,7 @@ def check_error_options(
     """Raises ValueError for options of a transform that do not fit together."""
     if error_handler is not None and not hasattr(error_handler, "add_error_pcollection"):
         raise ValueError(
-            "Expected error_handler to be one of Beam's (pipeline.with_error_handler(...)), "
+            "Expected error_handler to be one of apache_beam.transforms.error_handling, "
             f"found {error_handler!r}"
         )
     corruption.check_error_options(error_handler, max_corrupt_records)

@@ -55,7 +55,7 @@ class _Decoding(beam.PTransform):
         collect = self._error_handler is not None
         batches, corrupt = decode(elements, function, collect_corrupt=collect)
         if self._error_handler is not None:
-            _ = corrupt | "HandleCorrupt" >> HandleCorruptRecords(
+            _ = (*corrupt,) | "HandleCorrupt" >> HandleCorruptRecords(
                 self._error_handler, self._max_corrupt_records
             )
         return batches

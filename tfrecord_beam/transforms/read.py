@@ -110,7 +110,7 @@ class _FileSource(beam.PTransform):
 
     def _handle_corrupt(self, *corrupt: list[Any]) -> None:
         if self._error_handler is not None:
-            _ = [*itertools.chain(*corrupt)] | "HandleCorrupt" >> HandleCorruptRecords(
+            _ = (*itertools.chain(*corrupt),) | "HandleCorrupt" >> HandleCorruptRecords(
                 self._error_handler, self._max_corrupt_records
             )
 

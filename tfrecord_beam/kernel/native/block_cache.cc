@@ -1,9 +1,9 @@
 #include "block_cache.h"
 
-#include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <unordered_map>
 #include <vector>
 
 namespace tfrecord_beam {
@@ -11,11 +11,11 @@ namespace {
 
 // Smaller blocks malloc keeps by itself; larger ones are rare, and the cost of their pages is small
 // beside that of filling them.
-constexpr size_t kSmallest = size_t{64} << 10;
-constexpr size_t kLargest = size_t{32} << 20;
+constexpr size_t kSmallest = size_t{8} << 10;
+constexpr size_t kLargest = size_t{64} << 20;
 
-// What is kept at the most: about what the batches of one 8 MiB block of records take.
-constexpr size_t kMostKept = size_t{32} << 20;
+// What is kept at the most: what a few batches take.
+constexpr size_t kMostKept = size_t{64} << 20;
 
 // Sizes between two powers of two, so that blocks fit later requests and at most a fifth is wasted.
 constexpr size_t kSteps = 4;
@@ -32,29 +32,26 @@ class Cache {
   // Returns an empty block if it has none of this capacity.
   Block Take(size_t capacity) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (size_t i = blocks_.size(); i > 0;
-         --i) {  // the last one freed is likeliest in the CPU's cache
-      if (blocks_[i - 1].capacity != capacity) continue;
-      const Block block = blocks_[i - 1];
-      blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(i - 1));
-      kept_ -= capacity;
-      return block;
-    }
-    return {};
+    std::vector<void*>& blocks = blocks_[capacity];
+    if (blocks.empty()) return {};
+    const Block block{blocks.back(), capacity};  // freed last, likeliest in the CPU's cache
+    blocks.pop_back();
+    kept_ -= capacity;
+    return block;
   }
 
   // Whether the block is kept.
   bool Give(Block block) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (kept_ + block.capacity > kMostKept) return false;
-    blocks_.push_back(block);
+    blocks_[block.capacity].push_back(block.data);
     kept_ += block.capacity;
     return true;
   }
 
  private:
   std::mutex mutex_;
-  std::vector<Block> blocks_;
+  std::unordered_map<size_t, std::vector<void*>> blocks_;  // by capacity
   size_t kept_ = 0;
 };
 

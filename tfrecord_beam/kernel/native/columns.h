@@ -38,10 +38,13 @@ class Buffer {
     return static_cast<T*>(block_.data);
   }
 
+  size_t room() const { return block_.capacity - size_; }
+  uint8_t* end() { return data() + size_; }
+
   // Makes room for `more` bytes after the end and returns the end.
   uint8_t* Reserve(size_t more) {
-    if (block_.capacity - size_ < more) Grow(more);
-    return data() + size_;
+    if (room() < more) Grow(more);
+    return end();
   }
 
   void Advance(size_t bytes) { size_ += bytes; }
@@ -56,12 +59,6 @@ class Buffer {
   void AppendValue(T value) {
     std::memcpy(Reserve(sizeof(value)), &value, sizeof(value));
     size_ += sizeof(value);
-  }
-
-  void AppendZeros(size_t count) {
-    if (count == 0) return;
-    std::memset(Reserve(count), 0, count);
-    size_ += count;
   }
 
  private:

@@ -30,14 +30,17 @@ struct Discard {
 template <typename Sink>
 bool ReadInt64List(Cursor list, Sink& sink) {
   while (!list.done()) {
+    Cursor packed;
     uint32_t field;
     WireType type;
-    if (!list.ReadTag(&field, &type)) return false;
-    if (field == 1 && type == WireType::kLength) {
-      std::string_view packed;
-      if (!list.ReadBytes(&packed) || !sink.AddPackedVarints(packed)) return false;
+    uint64_t value;
+    if (list.TakeField(LengthTag(1), &packed)) {
+      if (!sink.AddPackedVarints(packed.bytes())) return false;
+    } else if (!list.ReadTag(&field, &type)) {
+      return false;
+    } else if (field == 1 && type == WireType::kLength) {
+      if (!list.ReadMessage(&packed) || !sink.AddPackedVarints(packed.bytes())) return false;
     } else if (field == 1 && type == WireType::kVarint) {
-      uint64_t value;
       if (!list.ReadVarint(&value)) return false;
       sink.AddVarint(value);
     } else if (!list.SkipValue(field, type, kListDepth)) {
@@ -70,13 +73,16 @@ bool ReadFloatList(Cursor list, Sink& sink) {
 template <typename Sink>
 bool ReadBytesList(Cursor list, Sink& sink) {
   while (!list.done()) {
+    Cursor value;
     uint32_t field;
     WireType type;
-    if (!list.ReadTag(&field, &type)) return false;
-    if (field == 1 && type == WireType::kLength) {
-      std::string_view value;
-      if (!list.ReadBytes(&value)) return false;
-      sink.AddBytes(value);
+    if (list.TakeField(LengthTag(1), &value)) {
+      sink.AddBytes(value.bytes());
+    } else if (!list.ReadTag(&field, &type)) {
+      return false;
+    } else if (field == 1 && type == WireType::kLength) {
+      if (!list.ReadMessage(&value)) return false;
+      sink.AddBytes(value.bytes());
     } else if (!list.SkipValue(field, type, kListDepth)) {
       return false;
     }
@@ -102,6 +108,28 @@ bool ReadList(Kind kind, Cursor list, Sink& sink) {
 bool CheckList(Kind kind, Cursor list) {
   Discard discard;
   return ReadList(kind, list, discard);
+}
+
+// Adds a list that is empty or one field 1, packed if it holds numbers. False: it is not, and
+// nothing is added.
+inline bool AddUsualList(Kind kind, Cursor list, ListColumn& column) {
+  if (list.done()) return true;
+  Cursor content;
+  if (!list.TakeField(LengthTag(1), &content) || !list.done()) return false;
+  switch (kind) {
+    case Kind::kBytes:
+      column.AddBytes(content.bytes());
+      return true;
+    case Kind::kFloat:
+      if (content.left() % sizeof(float) != 0) return false;
+      column.AddFloats(content.bytes());
+      return true;
+    case Kind::kInt64:
+      return column.AddPackedVarints(content.bytes());
+    case Kind::kNone:
+      break;
+  }
+  return false;
 }
 
 bool IsKind(uint32_t field, WireType type) {
@@ -181,7 +209,7 @@ class Decoder {
     touched_.clear();
     columns_before_ = columns_.size();
     name_not_utf8_ = feature_lists_ = nested_example_ = false;
-    raw_collision_ = name_with_nul_ = mismatched_ = false;
+    raw_collision_ = name_with_nul_ = mismatched_ = adopted_ = false;
   }
 
   bool ReadExample(Cursor example) {
@@ -202,11 +230,21 @@ class Decoder {
 
   bool ReadFeatures(Cursor features) {
     while (!features.done()) {
+      ShortEntry usual;
+      if (features.TakeShortEntry(&usual)) {
+        const int column = FindColumn(usual.name);
+        if (column != kUnwanted &&
+            !AddUsualRow(column, static_cast<Kind>(usual.kind), usual.list)) {
+          return false;
+        }
+        continue;
+      }
+      Cursor entry;
       uint32_t field;
       WireType type;
-      if (!features.ReadTag(&field, &type)) return false;
-      if (field == 1 && type == WireType::kLength) {
-        Cursor entry;
+      if (!features.ReadTag(&field, &type)) {
+        return false;
+      } else if (field == 1 && type == WireType::kLength) {
         if (!features.ReadMessage(&entry) || !ReadEntry(entry)) return false;
       } else if (!features.SkipValue(field, type, kFeaturesDepth)) {
         return false;
@@ -215,13 +253,13 @@ class Decoder {
     return true;
   }
 
-  bool ReadEntry(Cursor entry) {
+  [[gnu::noinline]] bool ReadEntry(Cursor entry) {
     Cursor usual = entry;  // a name and a value, as every writer writes them
-    std::string_view name;
+    Cursor name;
     Cursor value;
-    if (usual.TakeTag(LengthTag(1)) && usual.ReadBytes(&name) && usual.TakeTag(LengthTag(2)) &&
-        usual.ReadMessage(&value) && usual.done()) {
-      const int column = FindColumn(name);
+    if (usual.TakeField(LengthTag(1), &name) && usual.TakeField(LengthTag(2), &value) &&
+        usual.done()) {
+      const int column = FindColumn(name.bytes());
       return column == kUnwanted || ReadFeature(column, value);
     }
     return ReadUnusualEntry(entry);
@@ -251,11 +289,14 @@ class Decoder {
   }
 
   // The column of a feature. Features mostly come in the order of the record before.
-  int FindColumn(std::string_view name) {
+  [[gnu::always_inline]] inline int FindColumn(std::string_view name) {
     const size_t at = next_guess_++;
-    if (at < guesses_.size() && EqualBytes(guesses_[at].name, name)) {
-      return guesses_[at].column;
-    }
+    if (at < guesses_.size() && EqualBytes(guesses_[at].name, name)) return guesses_[at].column;
+    return FindOtherColumn(name, at);
+  }
+
+  // The same where the guess was wrong; the next record is guessed to be like this one.
+  [[gnu::noinline]] int FindOtherColumn(std::string_view name, size_t at) {
     int column = index().Find(name);
     if (column == NameIndex::kNotFound) column = FindNewColumn(name);
     if (name_not_utf8_ || raw_collision_) return column;  // not an order to learn from
@@ -281,13 +322,12 @@ class Decoder {
   }
 
   bool ReadFeature(int column, Cursor feature) {
-    Cursor usual = feature;  // one list
-    uint32_t field;
-    WireType type;
-    Cursor list;
-    if (!usual.done() && usual.ReadTag(&field, &type) && IsKind(field, type) &&
-        usual.ReadMessage(&list) && usual.done()) {
-      return AddRow(column, static_cast<Kind>(field), &list, 1);
+    for (const Kind kind : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
+      Cursor usual = feature;  // one list
+      Cursor list;
+      if (usual.TakeField(LengthTag(static_cast<uint32_t>(kind)), &list) && usual.done()) {
+        return AddUsualRow(column, kind, list);
+      }
     }
     return ReadUnusualFeature(column, {feature});
   }
@@ -314,8 +354,25 @@ class Decoder {
     return AddRow(column, kind, lists.data(), lists.size());
   }
 
+  // Makes a list the row of the current record; straight away where there is nothing special about
+  // it.
+  [[gnu::always_inline]] inline bool AddUsualRow(int number, Kind kind, Cursor list) {
+    if (number >= 0) {
+      Target& target = columns_[static_cast<size_t>(number)];
+      ListColumn& column = target.column;
+      if (target.touched_in != record_ && column.kind() == kind && column.rows() == rows_ &&
+          AddUsualList(kind, list, column)) {
+        target.touched_in = record_;
+        touched_.push_back(number);
+        column.FinishRow(true);
+        return true;
+      }
+    }
+    return AddRow(number, kind, &list, 1);
+  }
+
   // Makes the lists, which are of one kind, the row of the current record.
-  bool AddRow(int number, Kind kind, const Cursor* lists, size_t count) {
+  [[gnu::noinline]] bool AddRow(int number, Kind kind, const Cursor* lists, size_t count) {
     if (number == kCheckedOnly) return CheckLists(kind, lists, count);
     Target& target = columns_[static_cast<size_t>(number)];
     ListColumn& column = target.column;
@@ -328,7 +385,7 @@ class Decoder {
     column.StartRow(rows_);
     if (kind != Kind::kNone && column.kind() == Kind::kNone) {
       column.SetKind(kind);
-      target.adopted = true;
+      target.adopted = adopted_ = true;
     }
     if (kind != Kind::kNone && kind != column.kind()) {
       target.mismatch = kind;
@@ -366,7 +423,9 @@ class Decoder {
     if (name_with_nul_ || mismatched_) {
       if (std::optional<Failure> failure = FindFeatureFailure()) return failure;
     }
-    for (const int number : touched_) columns_[static_cast<size_t>(number)].adopted = false;
+    if (adopted_) {
+      for (const int number : touched_) columns_[static_cast<size_t>(number)].adopted = false;
+    }
     return std::nullopt;
   }
 
@@ -453,6 +512,7 @@ class Decoder {
   bool raw_collision_ = false;
   bool name_with_nul_ = false;
   bool mismatched_ = false;
+  bool adopted_ = false;
 };
 
 }  // namespace

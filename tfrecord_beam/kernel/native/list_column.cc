@@ -1,5 +1,7 @@
 #include "list_column.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace tfrecord_beam {
@@ -12,18 +14,47 @@ Buffer Finished(Buffer buffer) {
 
 }  // namespace
 
+void ListColumn::AddNulls(int64_t rows) {
+  uint8_t* const bits = validity_.data();
+  const int64_t stop = rows_ + rows;
+  null_count_ += rows;
+  std::fill(offsets() + rows_ + 1, offsets() + stop + 1, values_count_);
+  while (rows_ < stop) {
+    if (rows_ % 8 == 0 && stop - rows_ >= 8) {  // whole bytes
+      const int64_t bytes = (stop - rows_) / 8;
+      std::memset(bits + rows_ / 8, 0, static_cast<size_t>(bytes));
+      rows_ += 8 * bytes;
+    } else {
+      bits[rows_ / 8] = static_cast<uint8_t>(bits[rows_ / 8] & ~(1 << (rows_ % 8)));
+      ++rows_;
+    }
+  }
+}
+
+// All rows probably need as much as the rows so far, so that much is taken at once: to grow by
+// steps would copy everything several times.
+void ListColumn::GrowValues(size_t more) {
+  constexpr int64_t kEnoughRows = 16;
+  size_t expected = 0;
+  if (rows_ >= kEnoughRows) {
+    const double per_row = static_cast<double>(values_.size()) / static_cast<double>(rows_);
+    expected = static_cast<size_t>(1.05 * per_row * static_cast<double>(max_rows_ - rows_));
+  }
+  values_.Reserve(std::max(more, expected));
+}
+
 Array ListColumn::Finish(int64_t rows) {
   StartRow(rows);
   Array list;
   list.name = std::string(name_);
   list.length = rows;
-  list.null_count = rows - valid_rows_;
+  list.null_count = kind_ == Kind::kNone ? rows : null_count_;
   if (kind_ == Kind::kNone) {
     list.format = "n";
     return list;
   }
   list.format = "+L";
-  validity_.Truncate(list.null_count == 0 ? 0 : static_cast<size_t>(rows + 7) / 8);
+  if (null_count_ != 0) validity_.Advance(static_cast<size_t>(rows + 7) / 8);
   list.buffers.push_back(std::move(validity_));
   offsets_.Advance(static_cast<size_t>(rows + 1) * sizeof(int64_t));
   list.buffers.push_back(std::move(offsets_));

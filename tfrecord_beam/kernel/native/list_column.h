@@ -16,15 +16,18 @@ enum class Kind : int { kNone = 0, kBytes = 1, kFloat = 2, kInt64 = 3 };  // as 
 // The row written last can be taken back.
 class ListColumn {
  public:
-  ListColumn(std::string_view name, Kind kind, int64_t max_rows) : name_(name) {
+  ListColumn(std::string_view name, Kind kind, int64_t max_rows)
+      : name_(name), max_rows_(max_rows) {
     offsets_.Reserve(static_cast<size_t>(max_rows + 1) * sizeof(int64_t));
     offsets()[0] = 0;
-    validity_.AppendZeros(static_cast<size_t>(max_rows + 7) / 8);
+    const auto bitmap_size = static_cast<size_t>(max_rows + 7) / 8;
+    if (bitmap_size != 0) std::memset(validity_.Reserve(bitmap_size), 0xff, bitmap_size);
     SetKind(kind);
   }
 
   std::string_view name() const { return name_; }
   Kind kind() const { return kind_; }
+  int64_t rows() const { return rows_; }
 
   // Only while the column has no values.
   void SetKind(Kind kind) {
@@ -34,17 +37,18 @@ class ListColumn {
 
   // Goes to `row`, which is at or after the end.
   void StartRow(int64_t row) {
-    while (rows_ < row) offsets()[++rows_] = values_count_;
+    if (rows_ < row) AddNulls(row - rows_);
   }
 
   void AddVarint(uint64_t value) {
+    ReserveValues(sizeof(value));
     values_.AppendValue(value);
     ++values_count_;
   }
 
   bool AddPackedVarints(std::string_view packed) {
     auto* const begin =
-        reinterpret_cast<uint64_t*>(values_.Reserve(CountVarints(packed) * sizeof(uint64_t)));
+        reinterpret_cast<uint64_t*>(ReserveValues(CountVarints(packed) * sizeof(uint64_t)));
     uint64_t* end = begin;
     if (!DecodeVarints<true>(packed, &end)) return false;
     values_.Advance(static_cast<size_t>(end - begin) * sizeof(uint64_t));
@@ -53,11 +57,13 @@ class ListColumn {
   }
 
   void AddFloats(std::string_view little_endian) {
+    ReserveValues(little_endian.size());
     values_.Append(little_endian);
     values_count_ += static_cast<int64_t>(little_endian.size() / sizeof(float));
   }
 
   void AddBytes(std::string_view bytes) {
+    ReserveValues(bytes.size());
     values_.Append(bytes);
     value_ends_.AppendValue(static_cast<int64_t>(values_.size()));
     ++values_count_;
@@ -65,8 +71,7 @@ class ListColumn {
 
   // Ends the row that was started.
   void FinishRow(bool valid) {
-    validity_.data()[rows_ / 8] |= static_cast<uint8_t>(int{valid} << (rows_ % 8));
-    valid_rows_ += int64_t{valid};
+    if (!valid) return AddNulls(1);
     offsets()[++rows_] = values_count_;
   }
 
@@ -75,8 +80,8 @@ class ListColumn {
     if (rows_ > row) {
       uint8_t& bits = validity_.data()[row / 8];
       const auto bit = static_cast<uint8_t>(1 << (row % 8));
-      valid_rows_ -= (bits & bit) != 0;
-      bits = static_cast<uint8_t>(bits & ~bit);
+      null_count_ -= (bits & bit) == 0;
+      bits = static_cast<uint8_t>(bits | bit);
       rows_ = row;
     }
     values_count_ = offsets()[row];
@@ -101,12 +106,23 @@ class ListColumn {
   Array Finish(int64_t rows);
 
  private:
+  void AddNulls(int64_t rows);
+
+  // Makes room for `more` bytes of values and returns where.
+  uint8_t* ReserveValues(size_t more) {
+    if (values_.room() < more) GrowValues(more);
+    return values_.end();
+  }
+
+  void GrowValues(size_t more);
+
   int64_t* offsets() { return offsets_.as<int64_t>(); }
 
   std::string_view name_;
   Kind kind_ = Kind::kNone;
+  int64_t max_rows_;
   int64_t rows_ = 0;
-  int64_t valid_rows_ = 0;
+  int64_t null_count_ = 0;
   int64_t values_count_ = 0;
   Buffer offsets_;     // int64 [max_rows + 1], a row's values end at offsets_[row + 1]
   Buffer validity_;    // a bit a row

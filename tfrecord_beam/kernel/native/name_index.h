@@ -45,7 +45,7 @@ class NameIndex {
     int column = kNotFound;
   };
 
-  // Multiply and fold, 8 bytes at a time; the last word overlaps the one before it.
+  // Multiply and fold, a word at a time; the last word may overlap the one before it.
   static uint64_t Hash(std::string_view name) {
     constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15u;
     const size_t size = name.size();
@@ -54,18 +54,16 @@ class NameIndex {
       hash = (hash ^ word) * kMultiplier;
       hash ^= hash >> 32;
     };
-    uint64_t word = 0;
-    if (size < 8) {
-      if (size != 0) std::memcpy(&word, name.data(), size);
-      mix(word);
-      return hash;
+    const char* const data = name.data();
+    if (size >= 8) {
+      for (size_t at = 0; at + 8 < size; at += 8) mix(LoadWord<uint64_t>(data + at));
+      mix(LoadWord<uint64_t>(data + size - 8));
+    } else if (size >= 4) {
+      mix(uint64_t{LoadWord<uint32_t>(data)} << 32 | LoadWord<uint32_t>(data + size - 4));
+    } else if (size > 0) {
+      const auto byte = [data](size_t at) { return uint64_t{static_cast<uint8_t>(data[at])}; };
+      mix(byte(0) << 16 | byte(size / 2) << 8 | byte(size - 1));
     }
-    for (size_t at = 0; at + 8 < size; at += 8) {
-      std::memcpy(&word, name.data() + at, 8);
-      mix(word);
-    }
-    std::memcpy(&word, name.data() + size - 8, 8);
-    mix(word);
     return hash;
   }
 

@@ -1,0 +1,152 @@
+"""read runs a pipeline and shows what it gave."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import tempfile
+from typing import Any
+
+import pytest
+
+from tests.cli.files import PEOPLE, write, write_schema
+from tfrecord_beam.cli.main import main
+
+pytest.importorskip("apache_beam")
+
+
+def read(capfd: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """Returns what ``read --json`` prints."""
+    assert main(["read", "--json", *arguments]) == 0
+    return json.loads(capfd.readouterr().out)
+
+
+@pytest.fixture
+def files(tmp_path: pathlib.Path) -> list[str]:
+    return [
+        write(tmp_path, "a.tfrecord", *PEOPLE * 2),
+        write(tmp_path, "b.tfrecord.gz", *PEOPLE),
+        write(tmp_path, "c.tfrecord"),
+    ]
+
+
+def test_json(files: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    summary = read(capfd, *files, "--columns", "name,age")
+    assert (summary["rows"], summary["batches"]) == (9, 2)
+    assert summary["columns"] == [
+        {
+            "name": "name",
+            "type": "large_list<item: large_binary>",
+            "present": 6,
+            "null": 3,
+            "min_values": 1,
+            "max_values": 1,
+        },
+        {
+            "name": "age",
+            "type": "large_list<item: int64>",
+            "present": 9,
+            "null": 0,
+            "min_values": 0,
+            "max_values": 2,
+        },
+    ]
+    rows = [
+        {"name": ["Ada"], "age": [39]},
+        {"name": None, "age": []},
+        {"name": ["Zoë"], "age": [17, 18]},
+    ]
+    assert summary["samples"] == [
+        {"file": files[0], "rows": 6, "first_rows": rows},
+        {"file": files[1], "rows": 3, "first_rows": rows},
+    ]
+    counters = summary["counters"]
+    assert (counters["files"], counters["records"], counters["batches"]) == (3, 9, 2)
+
+
+def test_batch_size_and_schema(
+    files: list[str], tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    schema = write_schema(tmp_path)
+    summary = read(capfd, files[0], "--schema", schema, "--batch-size", "4")
+    assert (summary["rows"], summary["batches"]) == (6, 2)
+    assert [column["name"] for column in summary["columns"]] == ["scores", "age", "name"]
+    assert [sample["rows"] for sample in summary["samples"]] == [4, 2]
+
+
+def test_no_records(files: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    summary = read(capfd, files[2])
+    assert summary["rows"] == summary["batches"] == 0
+    assert summary["columns"] == summary["samples"] == []
+
+
+def test_demo_without_arguments(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["read"]) == 0
+    captured = capfd.readouterr()
+    assert captured.err == ""
+    assert "columns of 15000 rows in 3 batches\n" in captured.out
+    assert re.search(
+        r"census-00000-of-00003\.tfrecord: the first 3 of a batch of 5000 rows\n", captured.out
+    )
+    assert re.search(r"^age +large_list<int64> +15000 +0 +1 *$", captured.out, re.MULTILINE)
+    assert re.search(r"^records +15000 *$", captured.out, re.MULTILINE)
+
+
+def test_demo_by_name(capfd: pytest.CaptureFixture[str]) -> None:
+    summary = read(capfd, "--demo", "--columns", "age")
+    assert summary["rows"] == 15_000
+    assert [column["name"] for column in summary["columns"]] == ["age"]
+
+
+def test_pipeline_options(
+    files: list[str], tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """They go to Beam, in both spellings."""
+    folder = tmp_path / "shared"
+    summary = read(capfd, *files, "--direct_num_workers", "2", f"--temp_location={folder}")
+    assert summary["rows"] == 9
+    assert folder.is_dir()  # the summary came by there
+    assert not any(path.is_file() for path in folder.rglob("*"))
+
+
+def test_unknown_runner(files: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", *files, "--runner=NoSuchRunner"]) == 2
+    error = capfd.readouterr().err
+    assert error.startswith("tfrecord-beam: error: Unexpected pipeline runner: NoSuchRunner.")
+
+
+def test_error_in_the_pipeline(
+    files: list[str], tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    schema = write_schema(tmp_path, 'feature { name: "age" type: FLOAT }')
+    assert main(["read", files[0], "--schema", schema]) == 2
+    error = capfd.readouterr().err
+    assert error.startswith(
+        "tfrecord-beam: error: Expected float_list for feature 'age', found int64_list - at "
+        f"{files[0]}:0, record 0"
+    )
+    assert error.count("\n") == 1  # no traceback, no log
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["a", "--schema", "s", "b"], "Expected FILES side by side, found 'b' elsewhere"),
+        (["a", "--demo"], "Expected FILES or --demo, found both"),
+    ],
+)
+def test_ambiguous_arguments(
+    arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["read", *arguments]) == 2
+    assert capsys.readouterr().err == f"tfrecord-beam: error: {text}\n"
+
+
+def test_demo_leaves_nothing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main(["read", "--columns", "nothing"]) == 2
+    assert "Expected columns among 'age'" in capfd.readouterr().err
+    assert list(tmp_path.iterdir()) == []

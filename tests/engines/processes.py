@@ -1,0 +1,84 @@
+"""Starts the processes of an engine and stops every one of them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+_START_SECONDS = 60
+_RUN_SECONDS = 120
+_STOP_SECONDS = 10
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+def pick_port() -> int:
+    """Returns a port of the loopback interface that is free now."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str], log: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a command that sees the tests and this Python, and stops all that is left of it.
+
+    It leads a process group, so that what it started is stopped too, also when it was killed.
+    """
+    path = os.pathsep.join((str(pathlib.Path(sys.executable).parent), os.environ["PATH"]))
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "PATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        _stop_group(process)
+
+
+@contextlib.contextmanager
+def serving(command: Sequence[str], port: int, log: pathlib.Path) -> Iterator[str]:
+    """Runs a server that listens on `port`, and yields its address."""
+    with running(command, log) as server:
+        _wait_until_listening(server, port, log)
+        yield f"localhost:{port}"
+
+
+def finished(command: Sequence[str], log: pathlib.Path) -> int:
+    """Runs a command to its end and returns its exit status."""
+    with running(command, log) as process:
+        return process.wait(_RUN_SECONDS)
+
+
+def _stop_group(leader: subprocess.Popen[bytes]) -> None:
+    """Stops the process group of `leader`: on Ctrl-C a server stops its workers, else by force."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader.pid, signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        leader.wait(_STOP_SECONDS)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader.pid, signal.SIGKILL)
+    leader.wait()
+
+
+def _wait_until_listening(server: subprocess.Popen[bytes], port: int, log: pathlib.Path) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    while server.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("localhost", port)):
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"Expected {server.args!r} to listen on port {port}, found {log.read_text()}")

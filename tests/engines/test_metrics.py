@@ -1,0 +1,28 @@
+"""The counters of the library as Prism gives them."""
+
+from __future__ import annotations
+
+import pathlib
+
+from tests.engines.engine import Collect, Engine
+from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA
+from tfrecord_beam import BeamSource, kernel
+
+
+def test_counters(engine: Engine, tmp_path: pathlib.Path) -> None:
+    # One file of one range, so one bundle: of counters that several bundles bring for the first
+    # time at the same time, Prism 2.77 keeps those of one bundle.
+    file = tmp_path / "a.tfrecord"
+    file.write_bytes(kernel.frame(RECORDS))
+    source = BeamSource(file, SCHEMA, batch_size=10)
+    counters = engine.run(lambda pipeline: pipeline | source | Collect(tmp_path / "batches"))
+    assert counters.pop("read_msec") >= 0
+    assert counters.pop("decode_msec") >= 0
+    assert counters == {
+        "files": 1,
+        "blocks": 6,
+        "records": NUM_RECORDS,
+        "bytes": sum(map(len, RECORDS)),
+        "batches": 6,
+        f"kernel_{kernel.implementation}": 1 + 6,
+    }

@@ -1,0 +1,60 @@
+"""Each example runs by itself, on data that it makes and on files that it is given."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tfrecord_beam.records.demo import write_census
+
+ROOT = pathlib.Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+# What each prints of the demo data, and of 60 records in two files (or in the first of them).
+PRINTED = {
+    "quarantine_corrupt.py": (r"^good records: 7,498$", r"^good records: 28$"),
+    "read_census.py": (r"records: 15,000$", r"records: 60$"),
+    "read_without_beam.py": (r"^table of 15,000 rows", r"^table of 60 rows"),
+    "tfxio_drop_in.py": (r"^15,000 rows of", r"^60 rows of"),
+}
+
+
+def run(name: str, *arguments: str) -> str:
+    """Returns what an example prints."""
+    finished = subprocess.run(
+        [sys.executable, str(EXAMPLES / name), *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr
+    return finished.stdout
+
+
+def test_all_are_tested() -> None:
+    assert sorted(path.name for path in EXAMPLES.iterdir() if path.is_file()) == sorted(PRINTED)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_without_arguments(name: str) -> None:
+    assert re.search(PRINTED[name][0], run(name), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_with_a_path(name: str, tmp_path: pathlib.Path) -> None:
+    demo = write_census(tmp_path, num_records=60, num_shards=2)
+    arguments = [*demo]
+    if name == "quarantine_corrupt.py":
+        arguments = [str(tmp_path / "census-00000-of-00002.tfrecord")]
+    assert re.search(PRINTED[name][1], run(name, *arguments), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_is_short(name: str) -> None:
+    assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) <= 80

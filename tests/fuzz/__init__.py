@@ -1,0 +1,1 @@
+"""A fuzzer of the native kernel: `run.sh` builds and runs it."""

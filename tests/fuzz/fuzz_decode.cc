@@ -1,0 +1,270 @@
+// Records are decoded by a few plans, all at once, one by one, and without those that fail.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "columns.h"
+#include "example.h"
+#include "input.h"
+
+namespace tfrecord_beam {
+namespace {
+
+using Records = std::vector<std::string_view>;
+
+// The names are those of make_corpus.py.
+const std::vector<PlannedColumn> kColumns = {
+    {"b", Kind::kBytes}, {"i", Kind::kInt64}, {"any", Kind::kNone}, {"f", Kind::kFloat}};
+
+const ExamplePlan& ChoosePlan(uint8_t number) {
+  static const std::vector<std::unique_ptr<const ExamplePlan>> plans = [] {
+    std::vector<std::unique_ptr<const ExamplePlan>> made;
+    made.push_back(std::make_unique<ExamplePlan>(std::nullopt, std::nullopt));
+    made.push_back(std::make_unique<ExamplePlan>(std::nullopt, "raw"));
+    made.push_back(std::make_unique<ExamplePlan>(kColumns, std::nullopt));
+    made.push_back(std::make_unique<ExamplePlan>(kColumns, "raw"));
+    made.push_back(std::make_unique<ExamplePlan>(std::vector<PlannedColumn>(), "raw"));
+    return made;
+  }();
+  return *plans[number % plans.size()];
+}
+
+// --- One result ---------------------------------------------------------------------------------
+
+void CheckOffsets(const Buffer& offsets, int64_t count, int64_t end) {
+  CHECK(offsets.size() == static_cast<size_t>(count + 1) * sizeof(int64_t));
+  const auto* values = reinterpret_cast<const int64_t*>(offsets.data());
+  CHECK(values[0] == 0 && values[count] == end);
+  CHECK(std::is_sorted(values, values + count + 1));
+}
+
+void CheckValues(const Array& values) {
+  const auto count = static_cast<size_t>(values.length);
+  CHECK(values.name == "item" && values.null_count == 0 && values.children.empty());
+  CHECK(values.buffers[0].size() == 0);
+  if (values.format == "Z") {
+    CHECK(values.buffers.size() == 3);
+    CheckOffsets(values.buffers[1], values.length, static_cast<int64_t>(values.buffers[2].size()));
+  } else {
+    CHECK(values.format == "l" || values.format == "f");
+    CHECK(values.buffers.size() == 2);
+    CHECK(values.buffers[1].size() == count * (values.format == "l" ? 8 : 4));
+  }
+}
+
+bool IsValid(const Array& list, int64_t row) {
+  return list.buffers[0].size() == 0 || (list.buffers[0].data()[row / 8] >> row % 8 & 1) != 0;
+}
+
+void CheckColumn(const Array& column, int64_t rows) {
+  CHECK(column.length == rows);
+  if (column.format == "n") {
+    CHECK(column.null_count == rows && column.buffers.empty() && column.children.empty());
+    return;
+  }
+  CHECK(column.format == "+L" && column.buffers.size() == 2 && column.children.size() == 1);
+  CHECK(column.buffers[0].size() ==
+        (column.null_count == 0 ? 0 : static_cast<size_t>(rows + 7) / 8));
+  CheckOffsets(column.buffers[1], rows, column.children[0].length);
+  const auto* ends = reinterpret_cast<const int64_t*>(column.buffers[1].data()) + 1;
+  int64_t nulls = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (IsValid(column, row)) continue;
+    ++nulls;
+    CHECK(ends[row] == ends[row - 1]);  // no values under a null
+  }
+  CHECK(column.null_count == nulls);
+  CheckValues(column.children[0]);
+}
+
+std::string_view FormatOf(Kind kind) {
+  return kind == Kind::kBytes ? "Z" : kind == Kind::kFloat ? "f" : "l";
+}
+
+void CheckColumns(const ExamplePlan& plan, const Array& batch) {
+  for (const Array& column : batch.children) CheckColumn(column, batch.length);
+  size_t count = batch.children.size();
+  if (plan.raw_record_column()) {
+    CHECK(count > 0 && batch.children[--count].name == *plan.raw_record_column());
+    const Array& raw = batch.children[count];
+    CHECK(raw.format == "+L" && raw.null_count == 0 && raw.children[0].format == "Z");
+  }
+  if (!plan.columns()) {  // in strict order of the bytes of their names
+    for (size_t i = 1; i < count; ++i) {
+      CHECK(batch.children[i - 1].name < batch.children[i].name);
+    }
+    return;
+  }
+  CHECK(count == plan.columns()->size());
+  for (size_t i = 0; i < count; ++i) {
+    const PlannedColumn& planned = (*plan.columns())[i];
+    const Array& column = batch.children[i];
+    CHECK(column.name == planned.name);
+    if (planned.kind == Kind::kNone) continue;
+    CHECK(column.format == "+L" && column.children[0].format == FormatOf(planned.kind));
+  }
+}
+
+void CheckFailures(const std::vector<Failure>& failures, size_t num_records) {
+  int64_t last = -1;
+  for (const Failure& failure : failures) {
+    CHECK(failure.record > last && failure.record < static_cast<int64_t>(num_records));
+    last = failure.record;
+    CHECK(failure.fault >= Fault::kMalformed && failure.fault <= Fault::kKindMismatch);
+    CHECK(failure.feature.has_value() == (failure.fault >= Fault::kRawColumnCollision));
+    const bool mismatch = failure.fault == Fault::kKindMismatch;
+    CHECK(mismatch == (failure.expected != Kind::kNone));
+    CHECK(mismatch == (failure.found != Kind::kNone));
+    CHECK(!mismatch || failure.expected != failure.found);
+  }
+}
+
+DecodeResult CheckedDecode(const ExamplePlan& plan, const Records& records, bool collect_failures) {
+  DecodeResult result = DecodeExamples(plan, records, collect_failures);
+  CheckFailures(result.failures, records.size());
+  if (!collect_failures && !result.failures.empty()) {
+    CHECK(result.failures.size() == 1);
+    return result;
+  }
+  CHECK(result.batch.format == "+s" && result.batch.null_count == 0);
+  CHECK(result.batch.length ==
+        static_cast<int64_t>(records.size()) - static_cast<int64_t>(result.failures.size()));
+  CheckColumns(plan, result.batch);
+  return result;
+}
+
+// --- Results compared ---------------------------------------------------------------------------
+
+bool operator==(const Failure& a, const Failure& b) {
+  return a.fault == b.fault && a.record == b.record && a.feature == b.feature &&
+         a.expected == b.expected && a.found == b.found;
+}
+
+void Append(std::string* text, std::string_view part) {
+  *text += std::to_string(part.size());
+  *text += ':';
+  *text += part;
+}
+
+// One list of a column as text.
+void AppendCell(std::string* text, const Array& list, int64_t row) {
+  const Array& values = list.children[0];
+  const auto* offsets = reinterpret_cast<const int64_t*>(list.buffers[1].data());
+  const int64_t begin = offsets[row];
+  const int64_t end = offsets[row + 1];
+  const auto* data = reinterpret_cast<const char*>(values.buffers.back().data());
+  *text += values.format;
+  if (values.format != "Z") {
+    const int64_t size = values.format == "l" ? 8 : 4;
+    Append(text, {data + begin * size, static_cast<size_t>((end - begin) * size)});
+    return;
+  }
+  const auto* value_ends = reinterpret_cast<const int64_t*>(values.buffers[1].data());
+  for (int64_t i = begin; i < end; ++i) {
+    const auto size = static_cast<size_t>(value_ends[i + 1] - value_ends[i]);
+    Append(text, {data + value_ends[i], size});
+  }
+}
+
+// What a row says, as text: its lists by name. Nulls and columns that are missing say nothing.
+std::string RowText(const Array& batch, int64_t row) {
+  std::string text;
+  for (const Array& column : batch.children) {
+    if (column.format == "n" || !IsValid(column, row)) continue;
+    Append(&text, column.name);
+    AppendCell(&text, column, row);
+  }
+  return text;
+}
+
+void CheckEqual(const Array& a, const Array& b) {
+  CHECK(a.length == b.length && a.children.size() == b.children.size());
+  for (size_t i = 0; i < a.children.size(); ++i) {
+    CHECK(a.children[i].name == b.children[i].name);
+    CHECK(a.children[i].format == b.children[i].format);
+    CHECK(a.children[i].null_count == b.children[i].null_count);
+  }
+  for (int64_t row = 0; row < a.length; ++row) CHECK(RowText(a, row) == RowText(b, row));
+}
+
+// A record alone is what it is among others, except that nothing before it tells it a kind.
+void CheckAlone(const ExamplePlan& plan, std::string_view record, const Failure* failure,
+                const std::string& row) {
+  const DecodeResult alone = CheckedDecode(plan, {record}, true);
+  if (failure == nullptr) {
+    CHECK(alone.failures.empty() && RowText(alone.batch, 0) == row);
+  } else if (failure->fault == Fault::kKindMismatch) {
+    CHECK(alone.failures.empty() || alone.failures[0].fault == Fault::kKindMismatch);
+  } else {
+    Failure expected = *failure;
+    expected.record = 0;
+    CHECK(alone.failures.size() == 1 && alone.failures[0] == expected);
+  }
+}
+
+std::string_view RawRecord(const Array& batch, int64_t row) {
+  const Array& values = batch.children.back().children[0];
+  const auto* ends = reinterpret_cast<const int64_t*>(values.buffers[1].data());
+  return {reinterpret_cast<const char*>(values.buffers[2].data()) + ends[row],
+          static_cast<size_t>(ends[row + 1] - ends[row])};
+}
+
+// Exports a batch and, as a consumer may, takes one child out before the rest is released.
+void CheckExport(Array batch) {
+  const auto root = std::make_shared<const Array>(std::move(batch));
+  ArrowSchema schema;
+  ExportSchema(*root, &schema);
+  ArrowArray array;
+  ExportArray(root, &array);
+  CHECK(schema.n_children == array.n_children);
+  if (array.n_children > 0) {
+    ArrowArray child = *array.children[0];
+    array.children[0]->release = nullptr;
+    array.release(&array);
+    CHECK(child.length == root->length);
+    child.release(&child);
+  } else {
+    array.release(&array);
+  }
+  CHECK(array.release == nullptr);
+  schema.release(&schema);
+  CHECK(schema.release == nullptr && root.use_count() == 1);
+}
+
+}  // namespace
+
+void FuzzDecode(Input input) {
+  const ExamplePlan& plan = ChoosePlan(input.Take<uint8_t>());
+  const std::vector<ExactBytes> owned = input.TakeRecords();
+  Records records;
+  for (const ExactBytes& record : owned) records.push_back(record.view());
+
+  DecodeResult result = CheckedDecode(plan, records, true);
+  Records good;
+  size_t next_failure = 0;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const auto row = static_cast<int64_t>(good.size());
+    if (next_failure < result.failures.size() &&
+        result.failures[next_failure].record == static_cast<int64_t>(i)) {
+      CheckAlone(plan, records[i], &result.failures[next_failure++], "");
+      continue;
+    }
+    CheckAlone(plan, records[i], nullptr, RowText(result.batch, row));
+    if (plan.raw_record_column()) CHECK(RawRecord(result.batch, row) == records[i]);
+    good.push_back(records[i]);
+  }
+
+  const DecodeResult again = CheckedDecode(plan, good, false);
+  CHECK(again.failures.empty());
+  CheckEqual(again.batch, result.batch);
+
+  const DecodeResult strict = CheckedDecode(plan, records, false);
+  CHECK(strict.failures.empty() == result.failures.empty());
+  if (!strict.failures.empty()) CHECK(strict.failures[0] == result.failures[0]);
+  CheckExport(std::move(result.batch));
+}
+
+}  // namespace tfrecord_beam

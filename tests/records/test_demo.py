@@ -1,0 +1,41 @@
+"""The demo census is what its schema says, and the same each time."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+import tfrecord_beam
+from tfrecord_beam.records.demo import CENSUS_TYPES, census_schema, write_census
+
+
+def test_files(tmp_path: pathlib.Path) -> None:
+    demo = write_census(tmp_path, num_records=50, num_shards=3)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "census-00000-of-00003.tfrecord",
+        "census-00001-of-00003.tfrecord",
+        "census-00002-of-00003.tfrecord.gz",
+        "schema.pbtxt",
+    ]
+    assert tfrecord_beam.count(demo.pattern) == 50
+
+
+def test_records_fit_the_schema(tmp_path: pathlib.Path) -> None:
+    demo = write_census(tmp_path, num_records=500)
+    table = tfrecord_beam.read_table(demo.pattern, demo.schema)
+    assert table.column_names == list(CENSUS_TYPES)
+    for feature in census_schema().feature:
+        lengths = {None if row is None else len(row) for row in table[feature.name].to_pylist()}
+        assert lengths == ({1} if feature.HasField("shape") else {None, 1})
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_same_each_time(seed: int, tmp_path: pathlib.Path) -> None:
+    folders = [tmp_path / "a", tmp_path / "b", tmp_path / "c"]
+    contents = []
+    for folder, chosen in zip(folders, [seed, seed, seed + 1]):
+        folder.mkdir()
+        write_census(folder, num_records=20, seed=chosen)
+        contents.append([path.read_bytes() for path in sorted(folder.iterdir())])
+    assert contents[0] == contents[1] != contents[2]

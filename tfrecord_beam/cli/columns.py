@@ -1,0 +1,113 @@
+"""What record batches show of their columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfrecord_beam.cli.rows import print_table
+
+
+@dataclasses.dataclass
+class _Column:
+    """What is known of a column.
+
+    Attributes:
+      types: its Arrow types; several where batches without a schema differ.
+      present: in how many rows it is not null.
+      lengths: numbers of values that rows have; of each batch the extremes.
+    """
+
+    types: set[str] = dataclasses.field(default_factory=set)
+    present: int = 0
+    lengths: set[int] = dataclasses.field(default_factory=set)
+
+    def add(self, values: pa.Array) -> None:
+        if pa.types.is_null(values.type):
+            return
+        self.types.add(str(values.type))
+        self.present += len(values) - values.null_count
+        extremes = pc.min_max(pc.list_value_length(values)).as_py().values()
+        self.lengths.update(length for length in extremes if length is not None)
+
+    def merge(self, other: _Column) -> None:
+        self.types |= other.types
+        self.present += other.present
+        self.lengths |= other.lengths
+
+    def to_json(self, name: str, rows: int) -> dict[str, Any]:
+        return {
+            "name": name,
+            "type": " or ".join(sorted(self.types)) or "null",
+            "present": self.present,
+            "null": rows - self.present,
+            "min_values": min(self.lengths, default=None),
+            "max_values": max(self.lengths, default=None),
+        }
+
+
+@dataclasses.dataclass
+class ColumnSummary:
+    """What is known of all columns, batch by batch.
+
+    Attributes:
+      rows: rows of all batches.
+    """
+
+    rows: int = 0
+    _columns: dict[str, _Column] = dataclasses.field(default_factory=dict)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Takes a batch in. Without a schema it may have other columns than those before."""
+        names = batch.schema.names
+        self.rows += batch.num_rows
+        self._prepare(names)
+        for name, values in zip(names, batch.columns, strict=True):
+            self._columns[name].add(values)
+
+    def merge(self, other: ColumnSummary) -> None:
+        """Takes in all that another summary knows."""
+        self.rows += other.rows
+        self._prepare(other._columns)
+        for name, column in other._columns.items():
+            self._columns[name].merge(column)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Returns an object for each column: in the order that all batches have, else by name."""
+        return [column.to_json(name, self.rows) for name, column in self._columns.items()]
+
+    def _prepare(self, names: Iterable[str]) -> None:
+        names = list(names)
+        known = self._columns
+        if known and list(known) != names:
+            names = sorted({*known, *names})
+        self._columns = {name: known.get(name) or _Column() for name in names}
+
+
+def print_columns(columns: Iterable[dict[str, Any]]) -> None:
+    """Prints what `ColumnSummary.to_json` gives as a table."""
+    print_table(("column", "type", "present", "null", "values"), map(_line, columns))
+
+
+def show_type(type_name: str) -> str:
+    """Returns the name of an Arrow type without what is the same in all of them.
+
+    >>> show_type("large_list<item: int64>")
+    'large_list<int64>'
+    """
+    return type_name.replace("item: ", "")
+
+
+def _line(column: dict[str, Any]) -> list[str]:
+    lengths = dict.fromkeys((column["min_values"], column["max_values"]))
+    return [
+        column["name"],
+        show_type(column["type"]),
+        str(column["present"]),
+        str(column["null"]),
+        " to ".join(str(length) for length in lengths if length is not None),
+    ]

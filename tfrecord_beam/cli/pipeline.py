@@ -1,0 +1,172 @@
+"""The pipeline behind the verb read. Importing this module imports Apache Beam."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import tempfile
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+from apache_beam.io.filesystems import FileSystems
+from apache_beam.metrics import MetricsFilter
+from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
+
+from tfrecord_beam.cli.columns import ColumnSummary
+from tfrecord_beam.cli.rows import Row, to_rows
+from tfrecord_beam.errors import TFRecordBeamError
+from tfrecord_beam.transforms.metrics import NAMESPACE
+from tfrecord_beam.transforms.read import BeamSource
+
+_IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
+"""Runs a pipeline where none is asked for. Beam's DirectRunner may download another one for it."""
+
+_SAMPLE_BATCHES = 2
+_SAMPLE_ROWS = 3
+
+
+def run_pipeline(
+    files: Sequence[str],
+    schema: str | None,
+    *,
+    columns: Sequence[str] | None,
+    batch_size: int | None,
+    pipeline_options: Sequence[str],
+) -> dict[str, Any]:
+    """Runs a pipeline that reads all batches, and returns what is to be shown of them.
+
+    Args:
+      files: paths, patterns or folders.
+      schema: path of a TFMD schema, or None.
+      columns: names of the columns to decode; None: all.
+      batch_size: rows in each batch; None: as many as `BeamSource` finds good.
+      pipeline_options: Beam's, as its programs take them. The workers must reach
+        ``--temp_location``, if it is there, else the folder for temporary files of this machine.
+
+    Returns:
+      ``rows``, ``batches``, ``columns`` (see `ColumnSummary`), ``samples`` and ``counters``.
+    """
+    source = BeamSource(files, schema, columns=columns, batch_size=batch_size, with_filename=True)
+    options = PipelineOptions([f"--runner={_IN_PROCESS}", *pipeline_options])
+    with tempfile.TemporaryDirectory() as folder:
+        shared = options.view_as(GoogleCloudOptions).temp_location or folder
+        path = FileSystems.join(shared, f"summary-{uuid.uuid4().hex}.json")
+        pipeline = beam.Pipeline(options=options)
+        _ = (
+            pipeline
+            | source
+            | "Summarize" >> beam.CombineGlobally(_Summarize())  # type: ignore[no-untyped-call]
+            | "Write" >> beam.io.WriteToText(path, shard_name_template="")
+        )
+        result = _run(pipeline)
+        summary = _take_file(path)
+    return {**summary, "counters": dict(_counters(result))}
+
+
+@dataclasses.dataclass
+class Summary:
+    """What is shown of batches.
+
+    Attributes:
+      batches: how many there were.
+      columns: what they show.
+      samples: (file, number of rows, the first of them) of some batches of the first files.
+    """
+
+    batches: int = 0
+    columns: ColumnSummary = dataclasses.field(default_factory=ColumnSummary)
+    samples: list[tuple[str, int, list[Row]]] = dataclasses.field(default_factory=list)
+
+    def add(self, file: str, batch: pa.RecordBatch) -> None:
+        """Takes a batch in."""
+        self.batches += 1
+        self.columns.add(batch)
+        if len(self.samples) < _SAMPLE_BATCHES or file < self.samples[-1][0]:
+            self._sample([(file, batch.num_rows, to_rows(batch.slice(0, _SAMPLE_ROWS)))])
+
+    def merge(self, other: Summary) -> None:
+        """Takes in all that another summary knows."""
+        self.batches += other.batches
+        self.columns.merge(other.columns)
+        self._sample(other.samples)
+
+    def _sample(self, samples: Iterable[tuple[str, int, list[Row]]]) -> None:
+        by_file = sorted([*self.samples, *samples], key=lambda sample: sample[0])
+        self.samples = by_file[:_SAMPLE_BATCHES]
+
+
+class _Summarize(beam.CombineFn):
+    """Combines (file, batch) pairs into a `Summary`, as JSON."""
+
+    def create_accumulator(self) -> Summary:
+        return Summary()
+
+    def add_input(self, summary: Summary, element: tuple[str, pa.RecordBatch]) -> Summary:
+        summary.add(*element)
+        return summary
+
+    def merge_accumulators(self, summaries: Iterable[Summary]) -> Summary:
+        merged = Summary()
+        for summary in summaries:
+            merged.merge(summary)
+        return merged
+
+    def extract_output(self, summary: Summary) -> str:
+        return json.dumps(
+            {
+                "rows": summary.columns.rows,
+                "batches": summary.batches,
+                "columns": summary.columns.to_json(),
+                "samples": [
+                    {"file": file, "rows": count, "first_rows": rows}
+                    for file, count, rows in summary.samples
+                ],
+            }
+        )
+
+
+def _run(pipeline: beam.Pipeline) -> Any:
+    """Returns the result of a pipeline that has run; whatever stops it is the library's error."""
+    logging.getLogger("apache_beam.runners.common").addFilter(_is_no_error_of_ours)
+    try:
+        result = pipeline.run()
+        result.wait_until_finish()
+    except (TFRecordBeamError, OSError):
+        raise
+    except Exception as error:
+        # Runners of other processes give the worker's traceback as text; the error comes last.
+        lines = str(error).strip().splitlines() or [repr(error)]
+        raise TFRecordBeamError(f"The pipeline failed: {lines[-1]}") from error
+    return result
+
+
+def _is_no_error_of_ours(record: logging.LogRecord) -> bool:
+    """Whether a log record is more than the traceback of an error that is shown anyway."""
+    return not (record.exc_info and isinstance(record.exc_info[1], TFRecordBeamError))
+
+
+def _take_file(path: str) -> dict[str, Any]:
+    """Returns what the pipeline wrote, and deletes it."""
+    if not FileSystems.exists(path):
+        raise TFRecordBeamError(
+            f"Expected the pipeline's summary at {path}, found none",
+            hint="give --temp_location=FOLDER, which the workers must share with this machine",
+        )
+    with FileSystems.open(path) as file:
+        summary: dict[str, Any] = json.loads(file.read())
+    FileSystems.delete([path])
+    return summary
+
+
+def _counters(result: Any) -> Iterable[tuple[str, int]]:
+    """Yields the library's counters, summed over the steps."""
+    counters: dict[str, int] = {}
+    found = result.metrics().query(MetricsFilter().with_namespace(NAMESPACE))
+    for counter in found["counters"]:
+        name = counter.key.metric.name
+        counters[name] = counters.get(name, 0) + counter.result
+    return sorted(counters.items())

@@ -1,0 +1,105 @@
+"""read: all records through a Beam pipeline."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import logging
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.columns import print_columns
+from tfrecord_beam.cli.progress import show_activity
+from tfrecord_beam.cli.rows import print_rows, print_table
+from tfrecord_beam.records.demo import write_census
+
+if TYPE_CHECKING:
+    from tfrecord_beam.cli.arguments import Verbs
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = arguments.add_verb(
+        verbs,
+        "read",
+        run,
+        help="read all records with a Beam pipeline",
+        description="Reads all records with a Beam pipeline into Arrow record batches. Prints the "
+        "first rows of some batches, the columns, the numbers of rows and batches, and the "
+        "library's counters. Without FILES it reads demo data that it makes. All other options go "
+        "to Beam; write them as --NAME=VALUE. Without --runner the pipeline runs in this process.",
+        takes_pipeline_options=True,
+    )
+    arguments.add_files(parser, optional=True)
+    arguments.add_schema(parser, "TFMD schema that says which features there are")
+    arguments.add_columns(parser)
+    parser.add_argument(
+        "--batch-size",
+        type=arguments.parse_count,
+        metavar="N",
+        help="rows in each batch; default: as many as have 8 MiB",
+    )
+    parser.add_argument("--demo", action="store_true", help="read demo data: a made-up census")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the options ask for and returns the exit code."""
+    _check_pipeline_options(options.pipeline_options)
+    if options.files and options.demo:
+        raise ValueError("Expected FILES or --demo, found both")
+    if options.files:
+        summary = _read(options, options.files, options.schema)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            demo = write_census(folder)
+            summary = _read(options, [demo.pattern], options.schema or demo.schema)
+    if options.json:
+        print(json.dumps(summary))
+    else:
+        _print_summary(summary)
+    return 0
+
+
+def _check_pipeline_options(words: Sequence[str]) -> None:
+    """Raises ValueError for a word that is neither an option of Beam's nor the value of one.
+
+    Such is a file after an option; Beam would pass over it.
+    """
+    for before, word in itertools.pairwise(["", *words]):
+        if not word.startswith("-") and ("=" in before or not before.startswith("-")):
+            raise ValueError(f"Expected FILES side by side, found {word!r} elsewhere")
+
+
+def _read(options: argparse.Namespace, files: Sequence[str], schema: str | None) -> dict[str, Any]:
+    with show_activity("Reading", quiet=options.json):
+        return _import_pipeline()(
+            files,
+            schema,
+            columns=options.columns,
+            batch_size=options.batch_size,
+            pipeline_options=options.pipeline_options,
+        )
+
+
+def _import_pipeline() -> Callable[..., dict[str, Any]]:
+    """Imports `run_pipeline`, and Beam, which warns of parts of it that are not installed."""
+    logging.disable(logging.WARNING)
+    try:
+        from tfrecord_beam.cli.pipeline import run_pipeline
+    finally:
+        logging.disable(logging.NOTSET)
+    return run_pipeline
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    for sample in summary["samples"]:
+        rows = sample["first_rows"]
+        print(f"{sample['file']}: the first {len(rows)} of a batch of {sample['rows']} rows")
+        print_rows(list(rows[0]), rows)
+    print(f"columns of {summary['rows']} rows in {summary['batches']} batches")
+    print_columns(summary["columns"])
+    print("counters")
+    print_table(("name", "value"), ((name, str(n)) for name, n in summary["counters"].items()))
