@@ -9,23 +9,21 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    # `kernel.implementation` says which kernel serves.
+    from tfrecord_beam import (
+        errors as errors,
+        kernel as kernel,
+        tfxio as tfxio,
+        transforms as transforms,
+    )
+
     # Errors, and what goes aside instead of being one.
     from tfrecord_beam.errors import (
         CorruptRecordError as CorruptRecordError,
-    )
-    from tfrecord_beam.errors import (
         CoverageError as CoverageError,
-    )
-    from tfrecord_beam.errors import (
         DecodeError as DecodeError,
-    )
-    from tfrecord_beam.errors import (
         NoMatchError as NoMatchError,
-    )
-    from tfrecord_beam.errors import (
         SchemaError as SchemaError,
-    )
-    from tfrecord_beam.errors import (
         TFRecordBeamError as TFRecordBeamError,
     )
     from tfrecord_beam.records.corruption import CorruptRecord as CorruptRecord
@@ -33,11 +31,7 @@ if TYPE_CHECKING:
     # Without Beam.
     from tfrecord_beam.records.table import (
         count as count,
-    )
-    from tfrecord_beam.records.table import (
         iter_batches as iter_batches,
-    )
-    from tfrecord_beam.records.table import (
         read_table as read_table,
     )
 
@@ -47,26 +41,18 @@ if TYPE_CHECKING:
     )
     from tfrecord_beam.tfxio.tf_example import (
         TFExampleBeamRecord as TFExampleBeamRecord,
-    )
-    from tfrecord_beam.tfxio.tf_example import (
         TFExampleRecord as TFExampleRecord,
     )
 
     # Beam transforms.
     from tfrecord_beam.transforms.decode import (
         DecodeRecordBlocks as DecodeRecordBlocks,
-    )
-    from tfrecord_beam.transforms.decode import (
         RawRecordToRecordBatch as RawRecordToRecordBatch,
     )
     from tfrecord_beam.transforms.project import Project as Project
     from tfrecord_beam.transforms.read import (
         BeamSource as BeamSource,
-    )
-    from tfrecord_beam.transforms.read import (
         RawRecordBeamSource as RawRecordBeamSource,
-    )
-    from tfrecord_beam.transforms.read import (
         ReadRecordBlocks as ReadRecordBlocks,
     )
 
@@ -89,12 +75,15 @@ _MODULES = {
     "tfrecord_beam.transforms.project": ("Project",),
     "tfrecord_beam.transforms.read": ("BeamSource", "RawRecordBeamSource", "ReadRecordBlocks"),
 }
+_SUBMODULES = ("errors", "kernel", "tfxio", "transforms")
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = sorted([*_MODULE_OF, "__version__"])
+__all__ = sorted([*_MODULE_OF, *_SUBMODULES, "__version__"])
 
 
 def __getattr__(name: str) -> object:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULE_OF[name]), name)

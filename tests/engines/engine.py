@@ -1,4 +1,4 @@
-"""Runs pipelines on an engine, whose workers may be other processes, and collects what they gave."""
+"""Runs pipelines on an engine and collects what they gave, also from workers that are apart."""
 
 from __future__ import annotations
 
@@ -75,6 +75,4 @@ class _Collect(beam.DoFn):
 
 def collected(folder: pathlib.Path) -> list[Any]:
     """Returns what `Collect` took there, in any order."""
-    return [
-        element for bundle in folder.iterdir() for element in pickle.loads(bundle.read_bytes())
-    ]
+    return [element for bundle in folder.iterdir() for element in pickle.loads(bundle.read_bytes())]

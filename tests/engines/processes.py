@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 
 _START_SECONDS = 60
 _RUN_SECONDS = 120
-_STOP_SECONDS = 10
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -31,14 +30,18 @@ def pick_port() -> int:
 def running(command: Sequence[str], log: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
     """Runs a command that sees the tests and this Python, and stops all that is left of it.
 
-    It leads a process group, so that what it started is stopped too, also when it was killed.
+    It leads a process group: so what it started is stopped too, even if nobody asks for that any
+    more.
     """
-    path = os.pathsep.join((str(pathlib.Path(sys.executable).parent), os.environ["PATH"]))
+    paths = {"PATH": pathlib.Path(sys.executable).parent, "PYTHONPATH": ROOT}
+    env = {
+        name: os.pathsep.join(filter(None, (str(first), os.environ.get(name))))
+        for name, first in paths.items()
+    }
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
-            cwd=ROOT,
-            env={**os.environ, "PATH": path},
+            env={**os.environ, **env},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -65,11 +68,6 @@ def finished(command: Sequence[str], log: pathlib.Path) -> int:
 
 
 def _stop_group(leader: subprocess.Popen[bytes]) -> None:
-    """Stops the process group of `leader`: on Ctrl-C a server stops its workers, else by force."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(leader.pid, signal.SIGINT)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        leader.wait(_STOP_SECONDS)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader.pid, signal.SIGKILL)
     leader.wait()
@@ -81,4 +79,6 @@ def _wait_until_listening(server: subprocess.Popen[bytes], port: int, log: pathl
         with contextlib.suppress(OSError), socket.create_connection(("localhost", port)):
             return
         time.sleep(0.05)
-    raise RuntimeError(f"Expected {server.args!r} to listen on port {port}, found {log.read_text()}")
+    raise RuntimeError(
+        f"Expected {server.args!r} to listen on port {port}, found {log.read_text()}"
+    )

@@ -98,7 +98,7 @@ def test_corrupt_record_error(engine: Engine, tmp_path: pathlib.Path) -> None:
     with pytest.raises(RuntimeError) as failure:
         engine.run(lambda pipeline: pipeline | source)
     assert "CorruptRecordError: Payload CRC mismatch: stored 0x" in str(failure.value)
-    assert f" - at {file}:{STARTS[DAMAGED[0]]}, record {DAMAGED[0]}" in str(failure.value)
+    assert f" - at {file}:{STARTS[DAMAGED[0]]}" in str(failure.value)
 
 
 def test_decode_error(engine: Engine, tmp_path: pathlib.Path) -> None:
@@ -109,7 +109,7 @@ def test_decode_error(engine: Engine, tmp_path: pathlib.Path) -> None:
         engine.run(lambda pipeline: pipeline | source)
     assert (
         "DecodeError: Expected int64_list for feature 'id', found bytes_list - at "
-        f"{file}:{STARTS[-1]}, record {len(RECORDS)}" in str(failure.value)
+        f"{file}:{STARTS[-1]}" in str(failure.value)
     )
 
 

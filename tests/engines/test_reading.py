@@ -90,11 +90,13 @@ def test_raw_records_to_batches(engine: Engine, tmp_path: pathlib.Path) -> None:
         SCHEMA, columns=COLUMNS, raw_record_column_name="raw", batch_size=5
     )
     engine.run(
-        lambda pipeline: pipeline
-        | RawRecordBeamSource(tmp_path, desired_bundle_bytes=RANGE_BYTES)
-        | "Shuffle" >> beam.Reshuffle()
-        | decode
-        | Collect(tmp_path / "batches")
+        lambda pipeline: (
+            pipeline
+            | RawRecordBeamSource(tmp_path, desired_bundle_bytes=RANGE_BYTES)
+            | "Shuffle" >> beam.Reshuffle()
+            | decode
+            | Collect(tmp_path / "batches")
+        )
     )
     check_batches(collected(tmp_path / "batches"), 5)
 
@@ -102,11 +104,13 @@ def test_raw_records_to_batches(engine: Engine, tmp_path: pathlib.Path) -> None:
 def test_blocks_and_batches_cross_between_stages(engine: Engine, tmp_path: pathlib.Path) -> None:
     write_files(tmp_path)
     engine.run(
-        lambda pipeline: pipeline
-        | ReadRecordBlocks(tmp_path, batch_size=3, desired_bundle_bytes=RANGE_BYTES)
-        | "ShuffleBlocks" >> beam.Reshuffle()
-        | DecodeRecordBlocks(SCHEMA, columns=COLUMNS, raw_record_column_name="raw")
-        | "ShuffleBatches" >> beam.Reshuffle()
-        | Collect(tmp_path / "batches")
+        lambda pipeline: (
+            pipeline
+            | ReadRecordBlocks(tmp_path, batch_size=3, desired_bundle_bytes=RANGE_BYTES)
+            | "ShuffleBlocks" >> beam.Reshuffle()
+            | DecodeRecordBlocks(SCHEMA, columns=COLUMNS, raw_record_column_name="raw")
+            | "ShuffleBatches" >> beam.Reshuffle()
+            | Collect(tmp_path / "batches")
+        )
     )
     check_batches(collected(tmp_path / "batches"), 3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
 import sys
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from tests.engines.processes import finished
 from tests.tfxio.example_files import NUM_RECORDS, write_files
 
-SCRIPT = '''
+SCRIPT = """
 import sys
 
 import apache_beam as beam
@@ -33,7 +32,7 @@ if __name__ == "__main__":
             | beam.FlatMap(ids_of)
             | beam.io.WriteToText(output)
         )
-'''
+"""
 
 
 @pytest.mark.parametrize("environment", ["loopback", "pool"])

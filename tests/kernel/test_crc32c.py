@@ -7,8 +7,7 @@ from types import ModuleType
 
 import crc32c as package
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 # RFC 3720, B.4, "CRC Examples": bytes in order, and the CRC as the number that those bytes spell.
 RFC_3720 = {

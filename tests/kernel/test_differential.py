@@ -9,8 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from google.protobuf.message import DecodeError as ProtobufError
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests import strategies, wire
 from tests.decoding import contents, decode_all, plan_of

@@ -6,8 +6,7 @@ import struct
 from types import ModuleType
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests import strategies
 from tests.frames import framed, header, masked_crc32c

@@ -9,8 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests import strategies
 from tests.frames import framed, header, masked_crc32c

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
 import os
@@ -12,18 +11,16 @@ import subprocess
 import sys
 import textwrap
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-import cramjam
 import pyarrow as pa
 import pytest
-import zstandard
 from apache_beam.io.filesystem import CompressionTypes
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from isal import isal_zlib
 
+from tests.records.compressing import COMPRESS
 from tfrecord_beam.errors import CorruptRecordError
 from tfrecord_beam.kernel import frame, masked_crc32c
 from tfrecord_beam.records import decompression
@@ -33,30 +30,7 @@ from tfrecord_beam.records.compression import (
     resolve_codec,
 )
 
-
-def _compress_lz4(content: bytes) -> bytes:
-    encoder = cramjam.lz4.Compressor(content_checksum=True)
-    encoder.compress(content)
-    return bytes(encoder.finish())
-
-
-def _compress_snappy(content: bytes) -> bytes:
-    return bytes(cramjam.snappy.compress(content)) or decompression.SNAPPY_IDENTIFIER
-
-
-def _compress_zstd(content: bytes) -> bytes:
-    return zstandard.ZstdCompressor(write_checksum=True).compress(content)
-
-
-_COMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": gzip.compress,
-    "zlib": zlib.compress,
-    "bz2": bz2.compress,
-    "zstd": _compress_zstd,
-    "lz4": _compress_lz4,
-    "snappy": _compress_snappy,
-}
-_CODECS = list(_COMPRESS)
+_CODECS = list(COMPRESS)
 _WITH_END_MARK = ["gzip-zlib", "gzip-isal", "zlib-zlib", "zlib-isal", "bz2", "zstd", "lz4"]
 _BY_ARROW = ["zstd", "lz4"]
 _CASES = [*_WITH_END_MARK, "snappy"]
@@ -121,14 +95,14 @@ def _error(data: bytes, codec: str, **steps: int) -> CorruptRecordError:
 def test_streams_in_a_row_are_one_content(
     codec: str, contents: list[bytes], read_step: int, target_bytes: int
 ) -> None:
-    data = b"".join(_COMPRESS[codec](content) for content in contents)
+    data = b"".join(COMPRESS[codec](content) for content in contents)
     content = _read(data, codec, read_step=read_step, target_bytes=target_bytes)
     assert content == b"".join(contents)
 
 
 def test_large_content_is_the_same(codec: str) -> None:
     content = random.Random(1).randbytes(1_500_000) + b"census " * 500_000
-    data = _COMPRESS[codec](content)
+    data = COMPRESS[codec](content)
     for target_bytes in (1 << 16, 1 << 20, 8 << 20):
         assert _read(data, codec, target_bytes=target_bytes) == content
 
@@ -138,7 +112,7 @@ def test_plain_file_is_read_as_it_is() -> None:
 
 
 def test_reads_are_few(codec: str) -> None:
-    data = _COMPRESS[codec](random.Random(1).randbytes(3_000_000))
+    data = COMPRESS[codec](random.Random(1).randbytes(3_000_000))
     file = _Dribble(data, len(data))
     stream = open_decompressed(file, codec)
     target = memoryview(bytearray(1 << 16))
@@ -148,7 +122,7 @@ def test_reads_are_few(codec: str) -> None:
 
 
 def test_stream_closes_its_file(codec: str) -> None:
-    file = io.BytesIO(_COMPRESS[codec](_CONTENT))
+    file = io.BytesIO(COMPRESS[codec](_CONTENT))
     stream = open_decompressed(file, codec)
     assert stream.readinto(memoryview(bytearray(1))) == 1
     assert not file.closed
@@ -157,7 +131,7 @@ def test_stream_closes_its_file(codec: str) -> None:
 
 
 def test_empty_target_takes_nothing(codec: str) -> None:
-    stream = open_decompressed(io.BytesIO(_COMPRESS[codec](b"ab")), codec)
+    stream = open_decompressed(io.BytesIO(COMPRESS[codec](b"ab")), codec)
     target = memoryview(bytearray(9))
     assert stream.readinto(target[:0]) == 0
     assert stream.readinto(target) == 2
@@ -166,10 +140,10 @@ def test_empty_target_takes_nothing(codec: str) -> None:
 def test_skippable_parts_hold_nothing() -> None:
     skippable = b"\x50\x2a\x4d\x18" + struct.pack("<I", 3) + b"abc"
     for codec in ("zstd", "lz4"):
-        part = _COMPRESS[codec](_CONTENT)
+        part = COMPRESS[codec](_CONTENT)
         assert _read(part + skippable + part, codec) == 2 * _CONTENT
     padding = b"\xfe\x03\0\0abc"
-    part = _compress_snappy(_CONTENT)
+    part = COMPRESS["snappy"](_CONTENT)
     assert _read(part + padding + part, "snappy") == 2 * _CONTENT
 
 
@@ -179,8 +153,8 @@ def test_skippable_parts_hold_nothing() -> None:
 @pytest.mark.parametrize("codec", _WITH_END_MARK, indirect=True)
 @pytest.mark.parametrize("before", [b"", _CONTENT])
 def test_truncation_anywhere_is_an_error(codec: str, before: bytes) -> None:
-    first = _COMPRESS[codec](before) if before else b""
-    data = _COMPRESS[codec](_CONTENT)
+    first = COMPRESS[codec](before) if before else b""
+    data = COMPRESS[codec](_CONTENT)
     for size in range(1, len(data)):
         error = _error(first + data[:size], codec, target_bytes=100)
         assert error.offset is not None
@@ -190,13 +164,13 @@ def test_truncation_anywhere_is_an_error(codec: str, before: bytes) -> None:
 
 def test_content_before_the_damage_is_delivered(codec: str) -> None:
     content = random.Random(1).randbytes(300_000)
-    error = _error(_COMPRESS[codec](content) + b"\2\0\0\0more", codec, target_bytes=1 << 20)
+    error = _error(COMPRESS[codec](content) + b"\2\0\0\0more", codec, target_bytes=1 << 20)
     assert error.offset is not None
     assert len(content) - (1 << 16 if codec in _BY_ARROW else 0) <= error.offset <= len(content)
 
 
 def test_truncation_of_snappy_is_an_error_except_between_chunks() -> None:
-    data = _compress_snappy(b"a" * 70_000)
+    data = COMPRESS["snappy"](b"a" * 70_000)
     identifier, first = 10, 10 + 4 + int.from_bytes(data[11:14], "little")
     for size in {*range(1, len(data))} - {identifier, first}:
         _error(data[:size], "snappy")
@@ -206,7 +180,7 @@ def test_truncation_of_snappy_is_an_error_except_between_chunks() -> None:
 
 @pytest.mark.parametrize("garbage", [b"\0", bytes(512), b"x", b"more text", _CONTENT, b"\x1f\x8b"])
 def test_garbage_after_the_last_stream_is_an_error(codec: str, garbage: bytes) -> None:
-    data = _COMPRESS[codec](_CONTENT)
+    data = COMPRESS[codec](_CONTENT)
     for read_step in (1, len(data), 1 << 20):
         _error(data + garbage, codec, read_step=read_step)
 
@@ -215,11 +189,11 @@ def test_garbage_after_the_last_stream_is_an_error(codec: str, garbage: bytes) -
 def test_any_bytes_after_the_last_stream_are_no_silent_end(codec: str, garbage: bytes) -> None:
     if codec == "snappy":
         garbage = b"\x02" + garbage  # Else it may be padding.
-    _error(_COMPRESS[codec](_CONTENT) + garbage, codec)
+    _error(COMPRESS[codec](_CONTENT) + garbage, codec)
 
 
 def test_flipped_bit_is_an_error_or_changes_nothing(codec: str) -> None:
-    data = _COMPRESS[codec](_CONTENT)
+    data = COMPRESS[codec](_CONTENT)
     errors = 0
     for bit in range(8 * len(data)):
         flipped = bytearray(data)
@@ -233,7 +207,7 @@ def test_flipped_bit_is_an_error_or_changes_nothing(codec: str) -> None:
 
 @pytest.mark.parametrize("codec", _WITH_END_MARK, indirect=True)
 def test_wrong_checksum_is_an_error(codec: str) -> None:
-    data = bytearray(_COMPRESS[codec](_CONTENT))
+    data = bytearray(COMPRESS[codec](_CONTENT))
     data[{"gzip": -5, "bz2": -3}.get(codec, -1)] ^= 1
     _error(bytes(data), codec)
 
@@ -251,15 +225,15 @@ def test_error_of_other_bytes_says_what_the_library_found() -> None:
     assert str(_error(b"PAR1 and more", "bz2")) == (
         "Expected bz2 data, found bytes that do not decompress: Invalid data stream - at offset 0"
     )
-    assert "CRC" in str(_error(_compress_snappy(b"ab")[:-1] + b"c", "snappy"))
+    assert "CRC" in str(_error(COMPRESS["snappy"](b"ab")[:-1] + b"c", "snappy"))
     assert "no stream identifier" in str(_error(b"\x00\x01\x00\x00a", "snappy"))
-    assert "unknown chunk type 0x02" in str(_error(_compress_snappy(b"") + b"\2\0\0\0", "snappy"))
+    assert "unknown chunk type 0x02" in str(_error(COMPRESS["snappy"](b"") + b"\2\0\0\0", "snappy"))
 
 
 def test_snappy_block_larger_than_allowed_is_refused_before_it_is_decoded() -> None:
     block = b"\xff\xff\xff\xff\x0f" + b"\0" * 10
     chunk = b"\x00" + struct.pack("<I", 4 + len(block))[:3] + bytes(4) + block
-    assert "a chunk of 4294967295 bytes" in str(_error(_compress_snappy(b"a") + chunk, "snappy"))
+    assert "a chunk of 4294967295 bytes" in str(_error(COMPRESS["snappy"](b"a") + chunk, "snappy"))
 
 
 @pytest.mark.parametrize("failure", [OSError(5, "the network is down"), KeyboardInterrupt()])
@@ -270,7 +244,7 @@ def test_failure_of_the_file_itself_stays_what_it_is(codec: str, failure: BaseEx
                 raise failure
             return super().read(40)
 
-    stream = open_decompressed(Failing(_COMPRESS[codec](os.urandom(1000))), codec)
+    stream = open_decompressed(Failing(COMPRESS[codec](os.urandom(1000))), codec)
     with pytest.raises(type(failure)) as caught:
         while stream.readinto(memoryview(bytearray(1000))):
             pass
@@ -303,7 +277,7 @@ def test_memory_stays_small_however_well_a_file_compresses(codec: str) -> None:
     script = textwrap.dedent(_BOMB).format(module=decompression._zlib.__name__, codec=codec)
     output = subprocess.run(
         [sys.executable, "-c", script],
-        input=_COMPRESS[codec](bytes(1 << 26)) * 16,
+        input=COMPRESS[codec](bytes(1 << 26)) * 16,
         stdout=subprocess.PIPE,
         check=True,
     ).stdout
@@ -359,7 +333,7 @@ _SUFFIXES = {
 @pytest.mark.parametrize("content", [b"", _CONTENT, frame([os.urandom(9000)])])
 @pytest.mark.parametrize("name", ["a", "a.tfrecord", "gs://bucket.gz/a.zst", "a.lz4", "a.GZ"])
 def test_content_decides_whatever_the_name(codec: str, content: bytes, name: str) -> None:
-    assert detect_codec(_COMPRESS[codec](content)[:4096], name) == codec
+    assert detect_codec(COMPRESS[codec](content)[:4096], name) == codec
 
 
 @pytest.mark.parametrize("suffix", ["", *_SUFFIXES.values()])

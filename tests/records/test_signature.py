@@ -19,8 +19,7 @@ import pyarrow.feather
 import pyarrow.orc
 import pyarrow.parquet
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tfrecord_beam.records.signature import describe_content
 
@@ -70,7 +69,7 @@ def test_files_of_other_libraries_are_named(kind: str, expected: str) -> None:
     [
         (b"version https://git-lfs.github.com/spec/v1\n", "a Git-LFS pointer (run `git lfs pull`)"),
         (b"Obj\x01\x04\x16avro.schema", "an Avro file"),
-        (gzip.compress(b"content"), "a gzip-compressed file"),
+        (gzip.compress(b"content", mtime=0), "a gzip-compressed file"),
         (bz2.compress(b"content"), "a bzip2-compressed file"),
         (lzma.compress(b"content"), "an xz-compressed file"),
         (pickle.dumps({"age": [1, 2, 3]}), "a Python pickle"),

@@ -16,8 +16,7 @@ from apache_beam.io import iobase, source_test_utils
 from apache_beam.io.range_trackers import OffsetRangeTracker
 from apache_beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
 from apache_beam.runners.sdf_utils import ThreadsafeRestrictionTracker
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests import strategies
 from tests.frames import framed
@@ -27,6 +26,7 @@ from tests.records.reading import (
     Claim,
     Reading,
     cut_file,
+    flips,
     frame_starts,
     opener,
     read_file,
@@ -127,10 +127,10 @@ def claiming(tracker: Any) -> Claim:
 
 
 def read_restriction(
-    data: bytes, restriction: OffsetRange, options: ReadOptions, claim: Claim
+    data: bytes, restriction: OffsetRange, options: ReadOptions, claim: Claim, collect: bool = False
 ) -> Reading:
     file_range = FileRange(FILE, restriction.start, restriction.stop, len(data))
-    return read_range(data, file_range, options, claim=claim)
+    return read_range(data, file_range, options, claim=claim, collect=collect)
 
 
 def read_splitting(
@@ -139,6 +139,7 @@ def read_splitting(
     options: ReadOptions,
     splits: Mapping[int, float],
     depth: int = 2,
+    collect: bool = False,
 ) -> Reading:
     """Reads a range that is split at some claims, and then what was split off.
 
@@ -149,6 +150,7 @@ def read_splitting(
       splits: fraction of the remainder at which to split, by moment: 2 i is right before claim i,
         2 i + 1 right after it.
       depth: how often what was split off may be split again.
+      collect: what is corrupt goes aside.
     """
     tracker = OffsetRestrictionTracker(restriction)
     claim_part = claiming(tracker)
@@ -166,10 +168,12 @@ def read_splitting(
         split()
         return stop
 
-    reading = read_restriction(data, restriction, options, claim)
+    reading = read_restriction(data, restriction, options, claim, collect)
     for residual in reversed(residuals):  # The one split off last is the next in the file.
-        part = read_splitting(data, residual, options, splits if depth else {}, depth - 1)
+        again = splits if depth else {}
+        part = read_splitting(data, residual, options, again, depth - 1, collect)
         reading.records += part.records
+        reading.corrupt += part.corrupt
         reading.covered += part.covered
     return reading
 
@@ -210,6 +214,24 @@ def test_any_file_split_at_any_moment(
     reading = read_splitting(data, OffsetRange(0, max(len(data), 1)), options, splits)
     assert reading.records == records
     reading.check_coverage()
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.4, 0.9])
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_damaged_file_that_is_split(fraction: float, batch_size: int) -> None:
+    records = [b"one", b"", b"12345678", b"four", b"five"]
+    data = framed(*records)
+    starts = frame_starts(records)
+    options = ReadOptions(batch_size=batch_size)
+    for offset, damaged in flips(data):
+        index = max(number for number, start in enumerate(starts) if start <= offset)
+        for moment in range(1, 2 * len(records) + 1):
+            reading = read_splitting(
+                damaged, OffsetRange(0, len(data)), options, {moment: fraction}, collect=True
+            )
+            assert reading.records == records[:index] + records[index + 1 :]
+            assert reading.damage() == [(starts[index], 16 + len(records[index]))]
+            reading.check_coverage()
 
 
 class SplittingThread:

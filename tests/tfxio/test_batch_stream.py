@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tfrecord_beam.tfxio.batch_stream import rebatch, repeat_batches, shuffle_rows
 

@@ -16,23 +16,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tfrecord_beam.kernel._native import (
         ArrowArrayExportable as ArrowArrayExportable,
-    )
-    from tfrecord_beam.kernel._native import (
         ExampleDecoder as ExampleDecoder,
-    )
-    from tfrecord_beam.kernel._native import (
         crc32c as crc32c,
-    )
-    from tfrecord_beam.kernel._native import (
         find_record as find_record,
-    )
-    from tfrecord_beam.kernel._native import (
         frame as frame,
-    )
-    from tfrecord_beam.kernel._native import (
         masked_crc32c as masked_crc32c,
-    )
-    from tfrecord_beam.kernel._native import (
         scan as scan,
     )
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,8 @@ BLOCK_BYTES = 8 << 20
 
 _MAX_UNCHECKED_BYTES = 1 << 31
 """Without CRCs a longer frame is taken for damage: no protobuf message can be as long."""
+
+_EIGHT = (8).to_bytes(8, "little")
 
 _MAX_FOLLOWED_BYTES = 64 << 10
 """How far frames are followed to tell real ones from others that look like them."""
@@ -78,6 +81,18 @@ class ReadOptions:
                 raise ValueError(
                     f"Expected {name} to be None or an int of at least 1, found {value!r}"
                 )
+
+
+class _Row(NamedTuple):
+    """Frames that follow on each other. Of two rows the larger tuple is the more credible one.
+
+    Attributes:
+      unbroken: whether there are some, and what follows on them may be another.
+      size: bytes in its frames.
+    """
+
+    unbroken: bool
+    size: int
 
 
 def claim_all(offset: int) -> int | None:
@@ -340,22 +355,23 @@ class RecordReader:
         records spell 8 there are two rows of frames; the one that breaks off first is not real.
         """
         window = self._window
-        while True:
-            end, broken = self._follow(window.begin)
-            other_end, other_broken = self._follow(window.begin + HEADER_BYTES)
-            if broken or other_broken or window.ended or window.left > 2 * _MAX_FOLLOWED_BYTES:
-                break
-            window.fill(window.left + 1)
-        if broken and (not other_broken or other_end > end):
+        if window.data[window.begin :][:8] != _EIGHT:
+            return
+        while window.left < _MAX_FOLLOWED_BYTES and not window.ended:
+            window.fill(_MAX_FOLLOWED_BYTES)
+        row, other = (self._follow(window.begin + shift) for shift in (0, HEADER_BYTES))
+        if other > row:
             window.begin += HEADER_BYTES
 
-    def _follow(self, index: int) -> tuple[int, bool]:
-        """Returns where the row of frames from `index` on ends, and whether it breaks off there."""
+    def _follow(self, index: int) -> _Row:
+        """Follows the row of frames from `index` on, in the data that are in memory."""
         window = self._window
         scan = kernel.scan(window.data, start=index, max_bytes=_MAX_FOLLOWED_BYTES)
+        size = scan.end - index
         bad = scan.status in (ScanStatus.BAD_LENGTH_CRC, ScanStatus.BAD_PAYLOAD_CRC)
-        cut = scan.status == ScanStatus.MORE and window.ended and scan.end < len(window.data)
-        return scan.end, bad or cut
+        limit = window.search_limit(_MAX_SEARCHED_BYTES)
+        cut = scan.status == ScanStatus.MORE and scan.end != limit < scan.end + scan.needed
+        return _Row(unbroken=size > 0 and not bad and not cut, size=size)
 
     def _is_far(self, needed: int) -> bool:
         """Whether a frame is so large that it is better read twice than kept in memory."""

@@ -81,10 +81,10 @@ def _infer(schema: schema_pb2.Schema, *, except_for: Collection[str]) -> TensorR
     for sparse_feature in filter(_is_in_use, schema.sparse_feature):
         result[sparse_feature.name] = _sparse_tensor(sparse_feature, remaining)
     for feature in filter(_is_in_use, remaining.values()):
-        if feature.name in except_for:
-            continue
         if feature.type == schema_pb2.FeatureType.STRUCT:
             result.update(_tensors_of_struct(feature))
+        elif feature.name in except_for:
+            continue
         elif feature.HasField("shape"):
             result[feature.name] = _dense_tensor(feature)
         elif schema.represent_variable_length_as_ragged:

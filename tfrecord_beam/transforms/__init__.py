@@ -2,17 +2,11 @@
 
 from tfrecord_beam.transforms.decode import (
     DecodeRecordBlocks as DecodeRecordBlocks,
-)
-from tfrecord_beam.transforms.decode import (
     RawRecordToRecordBatch as RawRecordToRecordBatch,
 )
 from tfrecord_beam.transforms.project import Project as Project
 from tfrecord_beam.transforms.read import (
     BeamSource as BeamSource,
-)
-from tfrecord_beam.transforms.read import (
     RawRecordBeamSource as RawRecordBeamSource,
-)
-from tfrecord_beam.transforms.read import (
     ReadRecordBlocks as ReadRecordBlocks,
 )

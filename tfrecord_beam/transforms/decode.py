@@ -14,8 +14,10 @@ from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
-from tfrecord_beam.transforms import coders as coders  # registers them
-from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms import (
+    coders as coders,  # registers them
+    metrics,
+)
 from tfrecord_beam.transforms.corrupt import (
     CORRUPT,
     ErrorHandler,
