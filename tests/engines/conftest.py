@@ -1,5 +1,8 @@
 """Prism, the portable engine of Beam, with workers in this process and with workers apart.
 
+The environment variable TFRECORD_BEAM_PRISM tells where Prism is. It is built by
+``go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0``, or another version of Beam.
+
 Prism and Beam's worker pool listen on all interfaces: neither has an option to bind them to the
 loopback one. They do so only while these tests run.
 """
@@ -7,6 +10,7 @@ loopback one. They do so only while these tests run.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,6 +19,14 @@ import pytest
 
 from tests.engines.engine import Engine
 from tests.engines.processes import pick_port, serving
+
+
+@pytest.fixture(scope="session", autouse=True)
+def stop_processes_on_termination() -> Iterator[None]:
+    """Makes SIGTERM, which by itself would leave them running, the same as Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture(scope="session")

@@ -79,7 +79,7 @@ def test_splits_of_a_compressed_file(engine: Engine, tmp_path: pathlib.Path) -> 
             pipeline
             | beam.Create([FileRange(str(file), 0, size, size)])
             | beam.ParDo(
-                ReadRange(ReadOptions(block_bytes=1 << 18), collect_corrupt=False)
+                ReadRange(ReadOptions(batch_bytes=1 << 18), collect_corrupt=False)
             ).with_outputs(COVERED, main="blocks")
         )
         outputs.blocks.element_type = RecordBlock

@@ -35,7 +35,7 @@ STARTS = frame_starts(RECORDS)
 
 OPTIONS = {
     "default": ReadOptions(),
-    "tiny blocks": ReadOptions(block_bytes=1),
+    "tiny blocks": ReadOptions(batch_bytes=1),
     "batches of 2": ReadOptions(batch_size=2),
 }
 
@@ -153,7 +153,7 @@ def read_aside(
         assert data[record.offset :].startswith(record.sample)
         wanted = min(record.length, MAX_SAMPLE_BYTES)
         # Where blocks are small, little more than the header may be in memory.
-        assert min(wanted, options.block_bytes or wanted, 12) <= len(record.sample) <= wanted
+        assert min(wanted, options.batch_bytes or wanted, 12) <= len(record.sample) <= wanted
     return reading
 
 
@@ -167,7 +167,8 @@ def test_every_bit_flipped_costs_one_record(bit: int, options: ReadOptions) -> N
 
 
 def test_every_bit_flipped_costs_one_record_wherever_the_file_is_cut(options: ReadOptions) -> None:
-    for offset, cut in itertools.product(range(len(DATA)), repeat=2):
+    step = 1 if options == ReadOptions() else 3
+    for offset, cut in itertools.product(range(len(DATA)), range(0, len(DATA), step)):
         index = frame_at(offset)
         reading = read_aside(flip(DATA, offset, (offset + cut) % 8), [cut], options)
         assert reading.records == without(index)
@@ -198,7 +199,7 @@ def test_two_damaged_records(damaged: tuple[int, int], part: str, options: ReadO
         assert reading.records == kept
         # Two that touch are one if the first does not tell where it ends, or is not in memory.
         assert reading.damage() in (touching, spans)
-        if part == "payload CRC" and options.block_bytes is None:
+        if part == "payload CRC" and options.batch_bytes is None:
             assert reading.damage() == spans
 
 
@@ -252,7 +253,7 @@ def test_sample_is_bounded() -> None:
     st.one_of(st.none(), st.integers(1, 80)),
 )
 def test_any_damage_costs_the_records_that_it_touches(
-    records: list[bytes], data: st.DataObject, batch_size: int | None, block_bytes: int | None
+    records: list[bytes], data: st.DataObject, batch_size: int | None, batch_bytes: int | None
 ) -> None:
     content = framed(*records)
     starts = frame_starts(records)
@@ -261,7 +262,7 @@ def test_any_damage_costs_the_records_that_it_touches(
     damaged = content
     for offset in offsets:
         damaged = flip(damaged, offset, data.draw(st.integers(0, 7)))
-    options = ReadOptions(batch_size=batch_size, block_bytes=block_bytes)
+    options = ReadOptions(batch_size=batch_size, batch_bytes=batch_bytes)
     reading = read_aside(damaged, cuts, options)
     hit = {frame_at(offset, starts) for offset in offsets}
     assert reading.records == [record for i, record in enumerate(records) if i not in hit]
@@ -310,7 +311,7 @@ def test_length_beyond_the_file_at_the_start_of_a_range() -> None:
 
 def test_large_record_with_a_wrong_crc_behind_a_range() -> None:
     """The range before checks it without keeping it, and is the one that tells."""
-    options = ReadOptions(block_bytes=50)
+    options = ReadOptions(batch_bytes=50)
     records = [b"a", b"b" * 900, b"c"]
     starts = frame_starts(records)
     data = flip(framed(*records), 500)

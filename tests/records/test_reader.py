@@ -85,16 +85,16 @@ def test_blocks_hold_the_records(records: list[bytes]) -> None:
     assert [record for block in blocks for record in block.records()] == records
 
 
-@pytest.mark.parametrize("block_bytes", [1, 40, 100, 1000, None])
-def test_block_is_bounded_in_bytes(block_bytes: int | None) -> None:
-    blocks = read_blocks(DATA, ReadOptions(block_bytes=block_bytes))
+@pytest.mark.parametrize("batch_bytes", [1, 40, 100, 1000, None])
+def test_block_is_bounded_in_bytes(batch_bytes: int | None) -> None:
+    blocks = read_blocks(DATA, ReadOptions(batch_bytes=batch_bytes))
     sizes = [block.num_bytes + 16 * block.num_records for block in blocks]
-    bound = block_bytes or len(DATA)
+    bound = batch_bytes or len(DATA)
     assert all(
         size <= bound or block.num_records == 1 for size, block in zip(sizes, blocks, strict=True)
     )
     assert sum(sizes) == len(DATA)
-    if block_bytes == 1000:  # Blocks are not smaller than they have to be.
+    if batch_bytes == 1000:  # Blocks are not smaller than they have to be.
         assert len(blocks) <= 2 * len(DATA) // 1000 + 1
 
 
@@ -117,7 +117,7 @@ def test_batch_larger_than_what_is_read_at_a_time() -> None:
 
 
 def test_batch_size_with_a_bound_in_bytes() -> None:
-    options = ReadOptions(batch_size=10, block_bytes=120)
+    options = ReadOptions(batch_size=10, batch_bytes=120)
     for block in read_blocks(DATA, options):
         assert block.num_records <= 10
         assert block.num_records == 1 or block.num_bytes + 16 * block.num_records <= 120
@@ -131,7 +131,7 @@ def test_records_are_numbered_where_their_number_is_known() -> None:
 
 
 def test_block_stays_when_reading_goes_on() -> None:
-    blocks = list(RecordReader(FileRange(FILE), opener(DATA), ReadOptions(block_bytes=30)))
+    blocks = list(RecordReader(FileRange(FILE), opener(DATA), ReadOptions(batch_bytes=30)))
     assert [record for block in blocks for record in block.records()] == RECORDS
 
 
@@ -202,9 +202,9 @@ def test_large_record(tmp_path: pathlib.Path, start: int) -> None:
 
 
 def test_file_that_gives_a_few_bytes_at_a_time() -> None:
-    for block_bytes in (None, 50):
+    for batch_bytes in (None, 50):
         reader = reader_of(
-            DribblingFile(DATA), FileRange(FILE, size=len(DATA)), block_bytes=block_bytes
+            DribblingFile(DATA), FileRange(FILE, size=len(DATA)), batch_bytes=batch_bytes
         )
         assert [record for block in reader for record in block.records()] == RECORDS
 
@@ -240,7 +240,7 @@ def test_error_of_the_file_system_passes() -> None:
 
 def test_consumed_bytes_tell_how_far_reading_got() -> None:
     reader = RecordReader(
-        FileRange(FILE, size=len(DATA)), opener(DATA), ReadOptions(block_bytes=100)
+        FileRange(FILE, size=len(DATA)), opener(DATA), ReadOptions(batch_bytes=100)
     )
     consumed = [reader.consumed_bytes for _ in reader]
     assert consumed == sorted(consumed)
@@ -251,11 +251,11 @@ def test_consumed_bytes_tell_how_far_reading_got() -> None:
 
 
 @pytest.mark.parametrize("told", [1, 10, len(DATA) - 1, len(DATA) + 1, 3 * len(DATA), None])
-@pytest.mark.parametrize("block_bytes", [None, 50])
+@pytest.mark.parametrize("batch_bytes", [None, 50])
 def test_content_is_read_to_its_end_whatever_its_size_was_told(
-    told: int | None, block_bytes: int | None
+    told: int | None, batch_bytes: int | None
 ) -> None:
-    options = ReadOptions(block_bytes=block_bytes)
+    options = ReadOptions(batch_bytes=batch_bytes)
     whole = read_range(DATA, FileRange(FILE, 0, told, told), options)
     assert whole.records == RECORDS
     whole.check_coverage()
@@ -290,9 +290,9 @@ def test_compressed_file_is_read_by_its_first_range(
     compress: Callable[[bytes], bytes], step: int
 ) -> None:
     data = compress(DATA)
-    for block_bytes in (None, 100):
+    for batch_bytes in (None, 100):
         reading = read_file(
-            data, range(step, len(data), step), ReadOptions(block_bytes=block_bytes)
+            data, range(step, len(data), step), ReadOptions(batch_bytes=batch_bytes)
         )
         assert reading.records == RECORDS
         first, *others = reading.covered
@@ -350,7 +350,7 @@ def test_damaged_record_in_a_compressed_file(codec: str) -> None:
     for index in (0, 17, len(RECORDS) - 1):
         for offset in (starts[index], starts[index + 1] - 1):
             data = COMPRESS[codec](flip(DATA, offset))
-            options = ReadOptions(compression=codec, block_bytes=200)
+            options = ReadOptions(compression=codec, batch_bytes=200)
             with pytest.raises(CorruptRecordError, match=rf"mismatch.*{FILE}:{starts[index]}, "):
                 read_file(data, options=options)
             reading = read_file(data, options=options, collect=True)
@@ -388,7 +388,7 @@ def test_length_in_a_compressed_file_that_is_not_there() -> None:
 # --- Options -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["batch_size", "block_bytes"])
+@pytest.mark.parametrize("name", ["batch_size", "batch_bytes"])
 @pytest.mark.parametrize("value", [0, -1, True, 1.5, "8"])
 def test_option_out_of_range(name: str, value: Any) -> None:
     expected = rf"^Expected {name} to be None or an int of at least 1, found {value!r}$"

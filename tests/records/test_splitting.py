@@ -40,12 +40,12 @@ from tfrecord_beam.records.reader import ReadOptions, RecordReader
 
 OPTIONS = {
     "default": ReadOptions(),
-    "small blocks": ReadOptions(block_bytes=64),
-    "tiny blocks": ReadOptions(block_bytes=1),
+    "small blocks": ReadOptions(batch_bytes=64),
+    "tiny blocks": ReadOptions(batch_bytes=1),
     "batches of 1": ReadOptions(batch_size=1),
     "batches of 3": ReadOptions(batch_size=3),
-    "batches of 2 in small blocks": ReadOptions(batch_size=2, block_bytes=40),
-    "no CRCs": ReadOptions(validate_crc=False, block_bytes=64),
+    "batches of 2 in small blocks": ReadOptions(batch_size=2, batch_bytes=40),
+    "no CRCs": ReadOptions(validate_crc=False, batch_bytes=64),
 }
 FRACTIONS = (0.0, 0.01, 0.3, 0.5, 0.9, 0.999)
 RECORDS = ODD_FILES["records of many sizes"] + ODD_FILES["lengths as payloads"]
@@ -99,11 +99,11 @@ def test_every_pair_of_cuts() -> None:
     st.one_of(st.none(), st.integers(1, 100)),
 )
 def test_any_file_cut_anywhere(
-    records: list[bytes], cuts: list[float], batch_size: int | None, block_bytes: int | None
+    records: list[bytes], cuts: list[float], batch_size: int | None, batch_bytes: int | None
 ) -> None:
     data = framed(*records)
     offsets = [round(cut * len(data)) for cut in cuts]
-    options = ReadOptions(batch_size=batch_size, block_bytes=block_bytes)
+    options = ReadOptions(batch_size=batch_size, batch_bytes=batch_bytes)
     assert read_file(data, offsets, options).records == records
 
 
@@ -207,10 +207,10 @@ def test_any_file_split_at_any_moment(
     records: list[bytes],
     splits: dict[int, float],
     batch_size: int | None,
-    block_bytes: int | None,
+    batch_bytes: int | None,
 ) -> None:
     data = framed(*records)
-    options = ReadOptions(batch_size=batch_size, block_bytes=block_bytes)
+    options = ReadOptions(batch_size=batch_size, batch_bytes=batch_bytes)
     reading = read_splitting(data, OffsetRange(0, max(len(data), 1)), options, splits)
     assert reading.records == records
     reading.check_coverage()

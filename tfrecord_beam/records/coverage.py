@@ -50,6 +50,7 @@ def check_coverage(file: str, ranges: Iterable[CoveredRange]) -> None:
     # A range that begins beyond the end, for the store told a larger size, saw the end only there.
     content_end = min(ends, default=0)
     if content_end:
+        readings = max(readings, 1)
         balance[0] -= readings
         balance[content_end] += readings
     wrong = sorted(offset for offset, count in balance.items() if count)

@@ -61,19 +61,19 @@ class ReadOptions:
       validate_crc: False: no CRC is computed while records are read one after the other; only the
         search for the first record of a range still does.
       batch_size: records in each block; the last block of a range may have fewer. None: as many
-        as fit into `block_bytes`.
-      block_bytes: bound on the size of a block's frames; one larger record makes one larger block.
+        as fit into `batch_bytes`.
+      batch_bytes: bound on the size of a block's frames; one larger record makes one larger block.
         None: `BLOCK_BYTES` without, no bound with a `batch_size`.
     """
 
     compression: str | None = "auto"
     validate_crc: bool = True
     batch_size: int | None = None
-    block_bytes: int | None = None
+    batch_bytes: int | None = None
 
     def __post_init__(self) -> None:
         resolve_codec(self.compression)
-        for name in ("batch_size", "block_bytes"):
+        for name in ("batch_size", "batch_bytes"):
             value = getattr(self, name)
             if value is None:
                 continue
@@ -169,7 +169,7 @@ class RecordReader:
                 self._range.path,
                 codec=resolve_codec(self._options.compression),
                 start=self._range.start,
-                chunk_bytes=self._options.block_bytes or BLOCK_BYTES,
+                chunk_bytes=self._options.batch_bytes or BLOCK_BYTES,
                 size=self._range.size,
             )
             if not self._window.seekable:
@@ -206,13 +206,13 @@ class RecordReader:
 
     def _scan(self) -> Scan:
         options = self._options
-        bounded = options.batch_size is None or options.block_bytes is not None
+        bounded = options.batch_size is None or options.batch_bytes is not None
         return kernel.scan(
             self._window.data,
             start=self._window.begin,
             stop=None if self._stop == NO_STOP else self._stop - self._window.position,
             max_records=options.batch_size,
-            max_bytes=(options.block_bytes or BLOCK_BYTES) if bounded else None,
+            max_bytes=(options.batch_bytes or BLOCK_BYTES) if bounded else None,
             validate_crc=options.validate_crc,
         )
 
@@ -375,7 +375,7 @@ class RecordReader:
 
     def _is_far(self, needed: int) -> bool:
         """Whether a frame is so large that it is better read twice than kept in memory."""
-        chunk = max(self._options.block_bytes or BLOCK_BYTES, HEADER_BYTES)
+        chunk = max(self._options.batch_bytes or BLOCK_BYTES, HEADER_BYTES)
         return self._window.seekable and needed > chunk
 
     # Damage.

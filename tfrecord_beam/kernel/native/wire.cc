@@ -1,19 +1,34 @@
 #include "wire.h"
 
+#include "short_bytes.h"
+
 namespace tfrecord_beam {
 
+namespace {
+
+// Whether all bytes are below 0x80, a word at a time; the last word may overlap the one before it.
+bool IsAscii(std::string_view bytes) {
+  const size_t size = bytes.size();
+  const char* const data = bytes.data();
+  uint64_t high = 0;
+  if (size >= 8) {
+    for (size_t at = 0; at + 8 < size; at += 8) high |= LoadWord<uint64_t>(data + at);
+    high |= LoadWord<uint64_t>(data + size - 8);
+  } else if (size >= 4) {
+    high = LoadWord<uint32_t>(data) | LoadWord<uint32_t>(data + size - 4);
+  } else {
+    for (const char byte : bytes) high |= static_cast<uint8_t>(byte);
+  }
+  return (high & 0x8080808080808080u) == 0;
+}
+
+}  // namespace
+
 bool IsUtf8(std::string_view bytes) {
+  if (IsAscii(bytes)) return true;
   const auto* position = reinterpret_cast<const uint8_t*>(bytes.data());
   const uint8_t* const end = position + bytes.size();
   while (position < end) {
-    uint64_t word;
-    if (end - position >= 8) {
-      std::memcpy(&word, position, 8);
-      if ((word & 0x8080808080808080u) == 0) {
-        position += 8;
-        continue;
-      }
-    }
     const uint8_t lead = *position++;
     if (lead < 0x80) continue;
     int more;

@@ -1,0 +1,189 @@
+"""Tests of tfrecord_beam.records.table: files without Beam."""
+
+from __future__ import annotations
+
+import gzip
+import pathlib
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tests.frames import framed
+from tests.records.reading import flip
+from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
+from tests.wire import bytes_list, entry, example, floats, int64
+from tfrecord_beam.errors import CorruptRecordError, DecodeError, NoMatchError, TFRecordBeamError
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.table import count, iter_batches, iter_blocks, read_table
+
+COLUMNS = ["name", "id", "score", "index", "old"]
+
+
+@pytest.fixture
+def files(tmp_path: pathlib.Path) -> list[pathlib.Path]:
+    """Files that hold `RECORDS` in order, one of them compressed and one without records."""
+    return write_files(tmp_path)
+
+
+def ids(batches: Any) -> list[int]:
+    return [value for batch in batches for value in batch["id"].combine_chunks().flatten()]
+
+
+def write(folder: pathlib.Path, *records: bytes, name: str = "a") -> pathlib.Path:
+    (folder / name).write_bytes(framed(*records))
+    return folder / name
+
+
+def test_blocks_come_in_the_order_of_the_files(files: list[pathlib.Path]) -> None:
+    blocks = list(iter_blocks(files, ReadOptions(batch_size=8)))
+    assert [record for block in blocks for record in block.records()] == RECORDS
+    assert {block.file for block in blocks} == {str(files[0]), str(files[1]), str(files[3])}
+    assert blocks[0].first_record == 0
+
+
+def test_batches(files: list[pathlib.Path]) -> None:
+    batches = list(iter_batches(files, SCHEMA, batch_size=8))
+    assert [batch.num_rows for batch in batches] == [8, 8, 8, 6, 8, 8, 4, 7]
+    table = pa.Table.from_batches(batches)
+    assert table.column("id").to_pylist() == [[i] for i in range(NUM_RECORDS)]
+    assert table.equals(read_table(files, SCHEMA).combine_chunks().cast(table.schema))
+
+
+@pytest.mark.parametrize("form", ["folder", "pattern", "path", "list"])
+def test_forms_of_a_path(files: list[pathlib.Path], form: str) -> None:
+    folder = files[0].parent
+    path: Any = {
+        "folder": folder,
+        "pattern": str(folder / "?.tfrecord*"),
+        "path": files[0],
+        "list": [files[0], str(folder / "*.gz"), folder],
+    }[form]
+    assert count(path) == (30 if form == "path" else NUM_RECORDS)
+
+
+def test_columns_and_raw_records(files: list[pathlib.Path]) -> None:
+    table = read_table(files, SCHEMA, columns=["score", "id"], raw_record_column_name="raw")
+    assert table.column_names == ["score", "id", "raw"]
+    assert table.column("raw").to_pylist() == [[record] for record in RECORDS]
+    assert read_table(files, SCHEMA).column_names == COLUMNS
+
+
+def test_bound_in_bytes(files: list[pathlib.Path]) -> None:
+    batches = list(iter_batches(files[0], SCHEMA, batch_bytes=500))
+    assert len(batches) > 2
+    assert sum(batch.num_rows for batch in batches) == 30
+
+
+def test_no_records_give_a_table_of_the_schema(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path)
+    assert list(iter_batches(path, SCHEMA)) == []
+    table = read_table(path, SCHEMA)
+    assert (table.num_rows, table.column_names) == (0, COLUMNS)
+    assert read_table(path).column_names == []
+    assert read_table(path, columns=["a"], raw_record_column_name="raw").schema == pa.schema(
+        [("a", pa.null()), ("raw", pa.large_list(pa.large_binary()))]
+    )
+    assert count(path) == 0
+
+
+def test_without_a_schema_columns_are_those_of_all_files(tmp_path: pathlib.Path) -> None:
+    write(tmp_path, example(entry("b", int64(1)), entry("empty", b"")), name="1")
+    write(tmp_path, example(entry("a", floats(2)), entry("b", b"")), name="2")
+    write(tmp_path, example(entry("c", bytes_list(b"x")), entry("empty", int64(5))), name="3")
+    table = read_table(tmp_path, raw_record_column_name="B")
+    assert table.column_names == ["a", "b", "c", "empty", "B"]
+    assert table.column("a").to_pylist() == [None, [2.0], None]
+    assert table.column("b").to_pylist() == [[1], None, None]
+    assert table.column("empty").to_pylist() == [None, None, [5]]
+    assert table.schema.field("empty").type == pa.large_list(pa.int64())
+    chosen = read_table(tmp_path, columns=["c", "b", "lost"])
+    assert chosen.column_names == ["c", "b", "lost"]
+    assert chosen.schema.field("lost").type == pa.null()
+    assert chosen.column("c").to_pylist() == [None, None, [b"x"]]
+
+
+def test_without_a_schema_a_column_has_one_kind(tmp_path: pathlib.Path) -> None:
+    write(tmp_path, example(entry("a", int64(1))), name="1")
+    write(tmp_path, example(entry("a", floats(1))), name="2")
+    with pytest.raises(DecodeError, match=r"^Expected large_list<.*> for feature 'a' in all rec"):
+        read_table(tmp_path)
+    assert len(list(iter_batches(tmp_path))) == 2
+
+
+def test_errors_say_where(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, b"\xff", name="no-example")
+    with pytest.raises(DecodeError, match=rf" - at {path}:0, record 0"):
+        list(iter_batches(path))
+    path.write_bytes(flip(framed(*RECORDS[:3]), 30))
+    with pytest.raises(CorruptRecordError, match=rf"mismatch.* - at {path}:0, record 0"):
+        count(path)
+    with pytest.raises(NoMatchError, match=r"^Expected files at '.*lost', found none"):
+        count(tmp_path / "lost")
+
+
+def test_what_is_corrupt_goes_to_the_handler(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, RECORDS[0], b"\xff", *RECORDS[2:5])
+    path.write_bytes(flip(path.read_bytes(), path.stat().st_size - 1))
+    for read in (
+        lambda **options: ids([read_table(path, SCHEMA, **options)]),
+        lambda **options: ids(map(pa.table, iter_batches(path, SCHEMA, **options))),
+    ):
+        corrupt: list[CorruptRecord] = []
+        assert [value.as_py() for value in read(error_handler=corrupt.append)] == [0, 2, 3]
+        assert sorted(each.record or 0 for each in corrupt) == [1, 4]
+        read(error_handler=corrupt.append, max_corrupt_records=2)
+        with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt records, f"):
+            read(error_handler=corrupt.append, max_corrupt_records=1)
+
+
+def test_count_with_a_handler(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, b"any", b"content", b"at all")
+    path.write_bytes(flip(path.read_bytes(), 20))
+    corrupt: list[CorruptRecord] = []
+    assert count(path, error_handler=corrupt.append) == 2
+    assert [each.offset for each in corrupt] == [19]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_corrupt_records": 1}, "^Expected error_handler beside max_corrupt_records"),
+        ({"error_handler": print, "max_corrupt_records": -1}, "^Expected max_corrupt_records to"),
+        ({"error_handler": print, "max_corrupt_records": True}, "^Expected max_corrupt_records t"),
+        ({"batch_size": 0}, "^Expected batch_size to be None or an int of at least 1, found 0$"),
+        ({"batch_bytes": 0}, "^Expected batch_bytes to be None or an int of at least 1, found 0$"),
+        ({"compression": "rar"}, "^Expected compression to be None or one of"),
+        ({"columns": ["lost"]}, "^Expected columns among 'name', 'id', .*, found 'lost'"),
+        ({"columns": "id"}, r"^Expected a list of columns, found 'id' \(write \['id'\]\)"),
+        ({"raw_record_column_name": "id"}, "^Expected a raw-record column with a name of its own"),
+    ],
+)
+def test_options_are_checked_at_once(
+    files: list[pathlib.Path], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        iter_batches(files, SCHEMA, **options)
+
+
+def test_progress_reaches_the_end(files: list[pathlib.Path]) -> None:
+    total = sum(file.stat().st_size for file in files)
+    steps: list[tuple[int, int]] = []
+    list(iter_batches(files, SCHEMA, batch_size=5, progress=lambda *step: steps.append(step)))
+    assert steps == sorted(steps)
+    assert {whole for _, whole in steps} == {total}
+    assert steps[-1] == (total, total)
+    assert len(steps) > len(files)
+
+
+def test_compression_and_crc_options(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes(gzip.compress(framed(*RECORDS)))
+    assert count(path) == count(path, compression="gzip") == NUM_RECORDS
+    with pytest.raises(CorruptRecordError, match=r"found a gzip-compressed file"):
+        count(path, compression=None)
+    path.write_bytes(flip(framed(*RECORDS), 13))
+    assert count(path, validate_crc=False) == NUM_RECORDS
+    with pytest.raises(CorruptRecordError, match="Payload CRC mismatch"):
+        count(path)

@@ -1,0 +1,296 @@
+"""Tests of tfrecord_beam.transforms.source: ranges as Beam hands them out and splits them."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import pathlib
+import queue
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pytest
+from apache_beam.io import fileio
+from apache_beam.io.filesystem import FileMetadata
+from apache_beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
+from apache_beam.runners.portability.fn_api_runner import fn_runner
+
+from tests.frames import framed
+from tests.records.reading import ODD_FILES, flip, frame_starts
+from tests.tfxio.pipelines import run
+from tfrecord_beam.errors import NoMatchError
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.coverage import CoveredRange, check_coverage
+from tfrecord_beam.records.ranges import FileRange
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.transforms import source
+from tfrecord_beam.transforms.read import RawRecordBeamSource
+from tfrecord_beam.transforms.source import (
+    COVERED,
+    Claim,
+    ReadRange,
+    SplitFiles,
+    SplitPatterns,
+    find_files,
+)
+
+RECORDS = ODD_FILES["records of many sizes"] + [b"%d" % i * i for i in range(12)]
+DATA = framed(*RECORDS)
+FRACTIONS = (0.0, 0.1, 0.5, 0.9)
+
+
+def write(folder: pathlib.Path, data: bytes, name: str = "a.tfrecord") -> str:
+    (folder / name).write_bytes(data)
+    return str(folder / name)
+
+
+# --- The DoFn, with Beam's tracker -------------------------------------------------------
+
+
+class DoFnRun:
+    """Drives `ReadRange` over one file, splits its tracker, and reads what was split off.
+
+    Attributes:
+      records: what came, in the order of the file.
+      corrupt: what went aside.
+      covered: what the ranges told.
+    """
+
+    def __init__(self, path: str, size: int, options: ReadOptions, *, collect: bool) -> None:
+        self.records: list[bytes] = []
+        self.corrupt: list[CorruptRecord] = []
+        self.covered: list[CoveredRange] = []
+        self._element = FileRange(path, 0, max(size, 1), size)
+        self._do_fn = ReadRange(options, collect_corrupt=collect)
+
+    def read(self, restriction: OffsetRange, splits: Sequence[tuple[int, float]]) -> None:
+        """Reads a range; splits at (number of elements seen before, fraction) one after another."""
+        tracker = OffsetRestrictionTracker(restriction)
+        residuals = []
+        elements = self._do_fn.process(self._element, tracker)
+        for moment in itertools.count():
+            for at, fraction in splits:
+                if at == moment and (parts := tracker.try_split(fraction)):
+                    residuals.append(parts[1])
+            element = next(elements, None)
+            if element is None:
+                break
+            self._take(element)
+        tracker.check_done()
+        for residual in reversed(residuals):
+            self.read(residual, splits[1:])
+
+    def _take(self, element: Any) -> None:
+        if isinstance(element, RecordBlock):
+            self.records += element.records()
+        elif element.tag == COVERED:
+            file, covered = element.value
+            assert file == self._element.path
+            self.covered.append(CoveredRange(*covered))
+        else:
+            self.corrupt.append(element.value)
+
+
+def drive(
+    path: str,
+    splits: Sequence[tuple[int, float]] = (),
+    options: ReadOptions = ReadOptions(batch_size=3),
+    *,
+    collect: bool = False,
+) -> DoFnRun:
+    size = pathlib.Path(path).stat().st_size
+    done = DoFnRun(path, size, options, collect=collect)
+    done.read(OffsetRange(0, max(size, 1)), splits)
+    check_coverage(path, done.covered)
+    return done
+
+
+@pytest.mark.parametrize("records", ODD_FILES.values(), ids=list(ODD_FILES))
+def test_whole_file(records: list[bytes], tmp_path: pathlib.Path) -> None:
+    done = drive(write(tmp_path, framed(*records)))
+    assert done.records == records
+    assert len(done.covered) == 1
+
+
+@pytest.mark.parametrize("fraction", FRACTIONS)
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
+def test_split_at_every_moment(fraction: float, compressed: bool, tmp_path: pathlib.Path) -> None:
+    """Moment 0 is before the first claim."""
+    path = write(tmp_path, gzip.compress(DATA) if compressed else DATA)
+    for moment in range(len(RECORDS) // 3 + 3):
+        done = drive(path, [(moment, fraction)])
+        assert done.records == RECORDS
+        assert done.corrupt == []
+
+
+@pytest.mark.parametrize("fractions", list(itertools.product(FRACTIONS, repeat=2)))
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
+def test_split_twice(
+    fractions: tuple[float, float], compressed: bool, tmp_path: pathlib.Path
+) -> None:
+    path = write(tmp_path, gzip.compress(DATA) if compressed else DATA)
+    for moments in itertools.combinations_with_replacement(range(5), 2):
+        assert drive(path, list(zip(moments, fractions))).records == RECORDS
+
+
+@pytest.mark.parametrize("fraction", FRACTIONS)
+def test_damaged_file_that_is_split(fraction: float, tmp_path: pathlib.Path) -> None:
+    starts = frame_starts(RECORDS)
+    for index in (0, 3, 7, len(RECORDS) - 1):
+        path = write(tmp_path, flip(DATA, starts[index]))
+        for moment in range(len(RECORDS) // 2):
+            done = drive(path, [(moment, fraction)], ReadOptions(batch_size=2), collect=True)
+            assert done.records == RECORDS[:index] + RECORDS[index + 1 :]
+            assert [each.offset for each in done.corrupt] == [starts[index]]
+
+
+def test_range_that_was_given_away_is_not_opened(tmp_path: pathlib.Path) -> None:
+    tracker = OffsetRestrictionTracker(OffsetRange(0, 100))
+    assert tracker.try_split(0.0) == (OffsetRange(0, 0), OffsetRange(0, 100))
+    do_fn = ReadRange(ReadOptions(), collect_corrupt=False)
+    lost = FileRange(str(tmp_path / "lost"), 0, 100, 100)
+    assert list(do_fn.process(lost, tracker)) == []
+    tracker.check_done()
+
+
+def test_content_beyond_the_size_that_was_told(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, DATA)
+    for size in (1, 50, len(DATA) - 1, len(DATA) + 1, 3 * len(DATA)):
+        for moment, fraction in itertools.product(range(6), FRACTIONS):
+            done = DoFnRun(path, size, ReadOptions(batch_size=3), collect=False)
+            done.read(OffsetRange(0, size), [(moment, fraction)])
+            check_coverage(path, done.covered)
+            assert done.records == RECORDS
+
+
+def test_claim_speaks_in_the_terms_of_the_reader() -> None:
+    tracker = OffsetRestrictionTracker(OffsetRange(10, 100))
+    claim = Claim(tracker)
+    assert [claim(10), claim(10), claim(30), claim(20)] == [None] * 4
+    assert tracker.try_split(0.5) == (OffsetRange(10, 65), OffsetRange(65, 100))
+    assert claim(64) is None
+    assert claim(70) == 65
+    claim.finish()
+    tracker.check_done()
+
+
+# --- A real runner that splits -----------------------------------------------------------
+
+_blocks_seen: queue.Queue[int] = queue.Queue()
+_go_on: queue.Queue[int] = queue.Queue()
+
+
+class _HeldClaim(Claim):
+    """A claim that waits until the runner has asked for a split."""
+
+    def __call__(self, offset: int) -> int | None:
+        _blocks_seen.put(offset)
+        _go_on.get(timeout=60)
+        return super().__call__(offset)
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("num_splits", [1, 3])
+def test_runner_that_splits_at_run_time(
+    fraction: float, num_splits: int, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, DATA)
+    splits: list[Any] = []
+
+    def split(num_elements: int) -> Iterator[float]:
+        """Asks for splits between the claims of the first bundle."""
+        if splits:
+            for _ in range(1000):  # The bundles of what was split off are not held.
+                _go_on.put(0)
+            return
+        for _ in range(num_splits):
+            _blocks_seen.get(timeout=60)
+            splits.append((yield fraction))
+            _go_on.put(0)
+        for _ in range(1000):
+            _go_on.put(0)
+
+    monkeypatch.setattr(source, "Claim", _HeldClaim)
+    monkeypatch.setattr(ReadOptions, "batch_size", 2)
+    for each in (_blocks_seen, _go_on):
+        while not each.empty():
+            each.get()
+    with fn_runner.split_manager("ReadRanges", split):
+        read = RawRecordBeamSource(path)
+        assert sorted(run(read).elements) == sorted(RECORDS)
+    assert any(splits)
+
+
+# --- Cutting and matching ----------------------------------------------------------------
+
+
+def test_patterns_are_cut_into_ranges(tmp_path: pathlib.Path) -> None:
+    for name, size in (("a", 100), ("b.gz", 100), ("c", 0)):
+        write(tmp_path, bytes(size), name)
+    ranges = list(SplitPatterns(40, "auto").process((str(tmp_path / "*"), str(tmp_path / "a"))))
+    a, b, c = (str(tmp_path / name) for name in ("a", "b.gz", "c"))
+    assert ranges == [
+        FileRange(a, 0, 40, 100),
+        FileRange(a, 40, 100, 100),
+        FileRange(b, 0, 100, 100),
+        FileRange(c, 0, 1, 0),
+    ]
+    assert len(list(SplitPatterns(None, "auto").process((a,)))) == 1
+
+
+def test_files_of_a_pcollection_are_cut_each_by_itself(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, bytes(100))
+    assert list(SplitFiles(60, None).process(FileMetadata(path, 100))) == [
+        FileRange(path, 0, 100, 100) if 100 <= 90 else FileRange(path, 0, 60, 100),
+        FileRange(path, 60, 100, 100),
+    ]
+
+
+def test_elements_that_mean_files(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, b"12345")
+    metadata = FileMetadata(path, 5)
+    for element in (
+        path,
+        pathlib.Path(path),
+        str(tmp_path / "*"),
+        tmp_path,
+        metadata,
+        fileio.ReadableFile(metadata),
+    ):
+        assert [tuple(file) for file in find_files(element)] == [(path, 5)]
+
+
+@pytest.mark.parametrize("element", [5, None, b"bytes", ("a", 1), object()])
+def test_elements_that_mean_no_files(element: Any) -> None:
+    with pytest.raises(ValueError, match=r"^Expected .*(path|file)"):
+        find_files(element)
+
+
+def test_element_that_matches_nothing(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(NoMatchError, match=r"^Expected files at '.*lost\*', found none"):
+        list(SplitFiles(10, "auto").process(str(tmp_path / "lost*")))
+
+
+def test_ranges_of_a_random_size_cover_a_file(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, DATA)
+    sizes = random.Random(3)
+    for _ in range(10):
+        range_bytes = sizes.randint(1, 200)
+        read: list[bytes] = []
+        covered: list[CoveredRange] = []
+        for element in SplitFiles(range_bytes, "auto").process(path):
+            assert element.stop is not None
+            done = DoFnRun(path, len(DATA), ReadOptions(), collect=False)
+            done.read(OffsetRange(element.start, element.stop), [])
+            read += done.records
+            covered += done.covered
+        check_coverage(path, covered)
+        assert read == RECORDS
+
+
+def test_do_fn_is_small_when_pickled(tmp_path: pathlib.Path) -> None:
+    do_fn = beam.ParDo(ReadRange(ReadOptions(), collect_corrupt=False)).dofn
+    assert len(beam.internal.pickler.dumps(do_fn)) < 1000
