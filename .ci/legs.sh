@@ -86,7 +86,9 @@ enter_venv() {
 # Installs Debian packages for command $1 if there is none.
 need_command() {
   command -v "$1" >/dev/null && return
-  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || skip "$1 is not installed"
+  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+    skip "$1 is not installed"
+  fi
   flock "$BUILD/apt.lock" sh -c 'apt-get update -qq && apt-get install -y -qq "$@"' sh "${@:2}" \
     >/dev/null
 }
@@ -127,7 +129,7 @@ leg_lint() {
   TFRECORD_BEAM_NO_NATIVE=1 enter_venv '' '.[dev]'
   ruff check .
   ruff format --check .
-  find . -name '*.cc' -o -name '*.h' | xargs clang-format --dry-run -Werror
+  find . \( -name '*.cc' -o -name '*.h' \) -exec clang-format --dry-run -Werror {} +
 }
 
 leg_types() {

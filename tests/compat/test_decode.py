@@ -185,9 +185,7 @@ WIRE = {
 
 @pytest.mark.parametrize("records", WIRE.values(), ids=WIRE)
 @pytest.mark.parametrize("schema", [None, {"f": Kind.FLOAT, "i": Kind.INT64}], ids=["", "schema"])
-def test_wire_that_is_rarely_written(
-    records: list[bytes], schema: dict[str, Kind] | None
-) -> None:
+def test_wire_that_is_rarely_written(records: list[bytes], schema: dict[str, Kind] | None) -> None:
     serialized = None if schema is None else serialized_schema(schema)
     assert_equal(ours(records, serialized), theirs(records, serialized))
 

@@ -82,9 +82,7 @@ def test_same_bytes(records: list[bytes], tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".tfrecord", ".tfrecord.gz", ".tfrecord.deflate"])
 def test_beam_to_us(suffix: str, tmp_path: pathlib.Path) -> None:
-    written = beam.io.WriteToTFRecord(
-        str(tmp_path / "part"), file_name_suffix=suffix, num_shards=2
-    )
+    written = beam.io.WriteToTFRecord(str(tmp_path / "part"), file_name_suffix=suffix, num_shards=2)
     run(beam.Create(RECORDS), written)
     paths = sorted(tmp_path.iterdir())
     assert len(paths) == 2

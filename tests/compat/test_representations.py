@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 from tensorflow_metadata.proto.v0 import path_pb2, schema_pb2
+from tensorflow_metadata.proto.v0.schema_pb2 import Schema
+from tensorflow_metadata.proto.v0.schema_pb2 import TensorRepresentation as Representation
 
 from tests.compat.peers import import_peer
 from tfrecord_beam.errors import SchemaError
@@ -21,9 +23,6 @@ theirs = import_peer("tfx_bsl.tfxio.tensor_representation_util")
 
 NAMES = ("a", "b", "c", "d", "e", "a.b")
 GROUPS = ("", "other")
-
-Schema = schema_pb2.Schema
-Representation = schema_pb2.TensorRepresentation
 
 
 # --- Random schemas ---------------------------------------------------------------------

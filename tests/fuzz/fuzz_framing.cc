@@ -171,7 +171,7 @@ void FuzzFraming(Input input) {
   const auto stop_number = input.Take<uint16_t>();
   const auto limit_number = input.Take<uint16_t>();
   const int64_t max_records = 1 + input.Take<uint8_t>();
-  const auto max_bytes = input.Take<uint16_t>();
+  const auto max_bytes_number = input.Take<uint16_t>();
   std::vector<std::pair<uint16_t, uint8_t>> changes(flags / 2 % 4);
   for (auto& [where, what] : changes) {
     where = input.Take<uint16_t>();
@@ -193,7 +193,7 @@ void FuzzFraming(Input input) {
     bounds.stop = stop;
     bounds.max_records = max_records;
     CheckResumption(file, bounds);
-    bounds.max_bytes = max_bytes;
+    bounds.max_bytes = static_cast<uint64_t>(max_bytes_number % (file.size() + 32));
     CheckedScan(file, bounds);
   }
   CheckFind(file, start, std::max(start, stop), limit_number % (file.size() + 64));

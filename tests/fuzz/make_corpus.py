@@ -27,7 +27,9 @@ FULL = example(
 SPARSE = example(entry("i", int64()), entry("any", NO_KIND), entry("f", floats()), entry("größe"))
 UNPACKED = example(
     entry("i", delimited(3, wire.varint_field(1, 7) + wire.varint_field(1, -2))),
-    entry("f", delimited(2, wire.fixed32_field(1, b"\0\0\x80\x3f") + wire.fixed32_field(1, b"abcd"))),
+    entry(
+        "f", delimited(2, wire.fixed32_field(1, b"\0\0\x80\x3f") + wire.fixed32_field(1, b"abcd"))
+    ),
 )
 MERGED = example(
     entry("i", int64(1), int64(2)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,16 @@ def test_compact_block_holds_its_frames_only(first: int, last: int) -> None:
             RecordBlock("a", 0, compact.data, compact.offsets, compact.lengths),
             bytes(compact.data),
         )
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 6), (2, 5), (3, 3)])
+def test_pickled_block_has_its_frames_only(first: int, last: int) -> None:
+    """Where Beam does not know an element's type it pickles it."""
+    block = block_of(first, last)
+    copy = pickle.loads(pickle.dumps(block))
+    assert list(copy.records()) == RECORDS[first:last]
+    assert bytes(copy.data) == framed(*RECORDS[first:last])
+    assert [copy.offset_of(i) for i in range(last - first)] == [
+        block.offset_of(i) for i in range(last - first)
+    ]
+    assert (copy.file, copy.first_record) == (block.file, block.first_record)

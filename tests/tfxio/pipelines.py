@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import apache_beam as beam
 from apache_beam.metrics import MetricsFilter
+from apache_beam.runners import PipelineRunner
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 _collected: dict[str, list[Any]] = {}
@@ -40,10 +41,15 @@ class Run(NamedTuple):
         return {name: value for (space, name), value in self.metrics.items() if space == namespace}
 
 
-def run(*transforms: beam.PTransform[Any, Any]) -> Run:
-    """Runs a pipeline of these transforms, one after the other."""
+def run(*transforms: beam.PTransform[Any, Any], runner: PipelineRunner | None = None) -> Run:
+    """Runs a pipeline of these transforms, one after the other.
+
+    Args:
+      transforms: the first starts the pipeline.
+      runner: one whose workers are threads of this process; None: one without threads.
+    """
     key = uuid.uuid4().hex
-    pipeline = beam.Pipeline(runner=FnApiRunner())
+    pipeline = beam.Pipeline(runner=runner or FnApiRunner())
     pcoll: Any = pipeline
     for transform in transforms:
         pcoll = pcoll | transform

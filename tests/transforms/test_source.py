@@ -7,6 +7,7 @@ import itertools
 import pathlib
 import queue
 import random
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,7 +16,8 @@ import pytest
 from apache_beam.io import fileio
 from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
-from apache_beam.runners.portability.fn_api_runner import fn_runner
+from apache_beam.runners.portability.fn_api_runner import FnApiRunner, fn_runner
+from apache_beam.transforms.environments import EmbeddedPythonGrpcEnvironment
 
 from tests.frames import framed
 from tests.records.reading import ODD_FILES, flip, frame_starts
@@ -27,7 +29,7 @@ from tfrecord_beam.records.coverage import CoveredRange, check_coverage
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.transforms import source
-from tfrecord_beam.transforms.read import RawRecordBeamSource
+from tfrecord_beam.transforms.read import ReadRecordBlocks
 from tfrecord_beam.transforms.source import (
     COVERED,
     Claim,
@@ -179,17 +181,21 @@ def test_claim_speaks_in_the_terms_of_the_reader() -> None:
 
 # --- A real runner that splits -----------------------------------------------------------
 
-_blocks_seen: queue.Queue[int] = queue.Queue()
-_go_on: queue.Queue[int] = queue.Queue()
+_claims: queue.SimpleQueue[int] = queue.SimpleQueue()
+_permits: queue.SimpleQueue[None] = queue.SimpleQueue()
 
 
 class _HeldClaim(Claim):
     """A claim that waits until the runner has asked for a split."""
 
     def __call__(self, offset: int) -> int | None:
-        _blocks_seen.put(offset)
-        _go_on.get(timeout=60)
+        _claims.put(offset)
+        _permits.get(timeout=30)
         return super().__call__(offset)
+
+
+def _offset_and_records(block: RecordBlock) -> tuple[int, list[bytes]]:
+    return block.offset_of(0), list(block.records())
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9])
@@ -200,28 +206,27 @@ def test_runner_that_splits_at_run_time(
     path = write(tmp_path, DATA)
     splits: list[Any] = []
 
-    def split(num_elements: int) -> Iterator[float]:
-        """Asks for splits between the claims of the first bundle."""
-        if splits:
-            for _ in range(1000):  # The bundles of what was split off are not held.
-                _go_on.put(0)
-            return
-        for _ in range(num_splits):
-            _blocks_seen.get(timeout=60)
+    def split(num_elements: int) -> Iterator[float | None]:
+        """Asks for splits between the claims of the first bundle, and then holds none any more."""
+        yield None  # Now the bundle starts.
+        while len(splits) < num_splits:
+            _claims.get(timeout=30)
             splits.append((yield fraction))
-            _go_on.put(0)
+            _permits.put(None)
         for _ in range(1000):
-            _go_on.put(0)
+            _permits.put(None)
 
     monkeypatch.setattr(source, "Claim", _HeldClaim)
-    monkeypatch.setattr(ReadOptions, "batch_size", 2)
-    for each in (_blocks_seen, _go_on):
-        while not each.empty():
-            each.get()
-    with fn_runner.split_manager("ReadRanges", split):
-        read = RawRecordBeamSource(path)
-        assert sorted(run(read).elements) == sorted(RECORDS)
-    assert any(splits)
+    for name in ("_claims", "_permits"):
+        monkeypatch.setattr(sys.modules[__name__], name, queue.SimpleQueue())
+    # Its worker is another thread, so that a split can come while it reads.
+    runner = FnApiRunner(default_environment=EmbeddedPythonGrpcEnvironment.default())
+    with fn_runner.split_manager("ReadRecordBlocks/ReadRanges/ParDo(ReadRange)", split):
+        read = ReadRecordBlocks(path, batch_size=2)
+        blocks = run(read, beam.Map(_offset_and_records), runner=runner).elements
+    assert [record for _, records in sorted(blocks) for record in records] == RECORDS
+    assert all(splits[:1])
+    assert len(splits) == num_splits
 
 
 # --- Cutting and matching ----------------------------------------------------------------
@@ -244,7 +249,7 @@ def test_patterns_are_cut_into_ranges(tmp_path: pathlib.Path) -> None:
 def test_files_of_a_pcollection_are_cut_each_by_itself(tmp_path: pathlib.Path) -> None:
     path = write(tmp_path, bytes(100))
     assert list(SplitFiles(60, None).process(FileMetadata(path, 100))) == [
-        FileRange(path, 0, 100, 100) if 100 <= 90 else FileRange(path, 0, 60, 100),
+        FileRange(path, 0, 60, 100),
         FileRange(path, 60, 100, 100),
     ]
 

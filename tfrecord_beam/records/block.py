@@ -36,6 +36,17 @@ class RecordBlock:
     lengths: Int64Array
     first_record: int | None = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        block = self.compact()
+        return _restore, (
+            block.file,
+            block.position,
+            bytes(block.data),
+            block.offsets.tobytes(),
+            block.lengths.tobytes(),
+            block.first_record,
+        )
+
     @property
     def num_records(self) -> int:
         return len(self.offsets)
@@ -76,3 +87,16 @@ class RecordBlock:
             data=self.data[begin:end],
             offsets=self.offsets - begin,
         )
+
+
+def _restore(
+    file: str, position: int, data: bytes, offsets: bytes, lengths: bytes, first_record: int | None
+) -> RecordBlock:
+    return RecordBlock(
+        file,
+        position,
+        memoryview(data),
+        np.frombuffer(offsets, np.int64),
+        np.frombuffer(lengths, np.int64),
+        first_record,
+    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import pickle
 
 import apache_beam as beam
-import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam.records.block import RecordBlock
@@ -41,32 +40,14 @@ class RecordBatchCoder(beam.coders.Coder):
 
 
 class RecordBlockCoder(beam.coders.Coder):
-    """Encodes a `RecordBlock` as its frames and where they are."""
+    """Pickles a `RecordBlock`, which says what to keep of it, and tells its size without that."""
 
     def encode(self, value: RecordBlock) -> bytes:
-        block = value.compact()
-        return pickle.dumps(
-            (
-                block.file,
-                block.position,
-                bytes(block.data),
-                block.offsets.tobytes(),
-                block.lengths.tobytes(),
-                block.first_record,
-            ),
-            protocol=pickle.HIGHEST_PROTOCOL,
-        )
+        return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
     def decode(self, encoded: bytes) -> RecordBlock:
-        file, position, data, offsets, lengths, first_record = pickle.loads(encoded)
-        return RecordBlock(
-            file,
-            position,
-            memoryview(data),
-            np.frombuffer(offsets, np.int64),
-            np.frombuffer(lengths, np.int64),
-            first_record,
-        )
+        block: RecordBlock = pickle.loads(encoded)
+        return block
 
     def estimate_size(self, value: RecordBlock) -> int:
         return value.num_bytes + 32 * value.num_records

@@ -57,6 +57,7 @@ class _Decoding(beam.PTransform):
         collect = self._error_handler is not None
         batches, corrupt = decode(elements, function, collect_corrupt=collect)
         if self._error_handler is not None:
+            # A tuple: of a list Beam would make a PCollection.
             _ = (*corrupt,) | "HandleCorrupt" >> HandleCorruptRecords(
                 self._error_handler, self._max_corrupt_records
             )

@@ -110,6 +110,7 @@ class _FileSource(beam.PTransform):
 
     def _handle_corrupt(self, *corrupt: list[Any]) -> None:
         if self._error_handler is not None:
+            # A tuple: of a list Beam would make a PCollection.
             _ = (*itertools.chain(*corrupt),) | "HandleCorrupt" >> HandleCorruptRecords(
                 self._error_handler, self._max_corrupt_records
             )
