@@ -190,6 +190,7 @@ END
 leg_compat() {
   enter_venv 3.11 -e '.[test]' -r .ci/requirements-compat.txt
   python -c 'import tensorflow, tensorflow_transform, tfx_bsl.public.tfxio'
+  ln -s "$BUILD/../../../shared" "$LEG_DIR/shared" # real data, where they lie beside the project
   pytest -q tests/compat tests/kernel/test_protos.py
 }
 
@@ -209,6 +210,7 @@ leg_engines() {
 
 leg_fuzz() {
   need_command clang++ clang
-  TFRECORD_BEAM_NO_NATIVE=1 enter_venv '' -e '.[test]'
-  bash tests/fuzz/run.sh 30
+  enter_venv '' -e '.[test]'
+  bash tests/fuzz/run.sh 20
+  HYPOTHESIS_PROFILE=ci pytest -q tests/kernel/test_differential.py
 }

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         SchemaError as SchemaError,
         TFRecordBeamError as TFRecordBeamError,
     )
+    from tfrecord_beam.records.block import RecordBlock as RecordBlock
     from tfrecord_beam.records.corruption import CorruptRecord as CorruptRecord
 
     # Without Beam.
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from tfrecord_beam.tfxio.coders import (
         ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
     )
+    from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
     from tfrecord_beam.tfxio.tf_example import (
         TFExampleBeamRecord as TFExampleBeamRecord,
         TFExampleRecord as TFExampleRecord,
@@ -67,9 +69,11 @@ _MODULES = {
         "SchemaError",
         "TFRecordBeamError",
     ),
+    "tfrecord_beam.records.block": ("RecordBlock",),
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
     "tfrecord_beam.tfxio.coders": ("ExamplesToRecordBatchDecoder",),
+    "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
     "tfrecord_beam.tfxio.tf_example": ("TFExampleBeamRecord", "TFExampleRecord"),
     "tfrecord_beam.transforms.decode": ("DecodeRecordBlocks", "RawRecordToRecordBatch"),
     "tfrecord_beam.transforms.project": ("Project",),

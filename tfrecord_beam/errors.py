@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 _ErrorT = TypeVar("_ErrorT", bound="TFRecordBeamError")
 
+_BEAM_STEP = " [while running "
+
 
 @dataclasses.dataclass(frozen=True)
 class Location:
@@ -67,13 +69,16 @@ class TFRecordBeamError(Exception):
     def __init__(
         self, message: str, location: Location = Location(), hint: str | None = None
     ) -> None:
-        super().__init__(render(message, location, hint))
-        self.message = message
+        super().__init__(message)  # not all: an OSError would take them for its own
+        self.args = (message, location, hint)
+        # Beam makes an error anew from its `args`, with the name of the step behind the first.
+        self.message, mark, step = message.partition(_BEAM_STEP)
         self.location = location
         self.hint = hint
+        self._step = mark + step
 
-    def __reduce__(self) -> tuple[type[TFRecordBeamError], tuple[str, Location, str | None]]:
-        return type(self), (self.message, self.location, self.hint)
+    def __str__(self) -> str:
+        return render(self.message, self.location, self.hint) + self._step
 
     @property
     def file(self) -> str | None:

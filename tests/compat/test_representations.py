@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 from tensorflow_metadata.proto.v0 import path_pb2, schema_pb2
-from tensorflow_metadata.proto.v0.schema_pb2 import Schema
-from tensorflow_metadata.proto.v0.schema_pb2 import TensorRepresentation as Representation
+from tensorflow_metadata.proto.v0.schema_pb2 import Schema, TensorRepresentation as Representation
 
 from tests.compat.peers import import_peer
 from tfrecord_beam.errors import SchemaError

@@ -1,6 +1,7 @@
 // Records are decoded by a few plans, all at once, one by one, and without those that fail.
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,8 @@ namespace tfrecord_beam {
 namespace {
 
 using Records = std::vector<std::string_view>;
+
+constexpr int64_t kUnbounded = std::numeric_limits<int64_t>::max();
 
 // The names are those of make_corpus.py.
 const std::vector<PlannedColumn> kColumns = {
@@ -123,7 +126,7 @@ void CheckFailures(const std::vector<Failure>& failures, size_t num_records) {
 }
 
 DecodeResult CheckedDecode(const ExamplePlan& plan, const Records& records, bool collect_failures) {
-  DecodeResult result = DecodeExamples(plan, records, collect_failures);
+  DecodeResult result = DecodeExamples(plan, records, collect_failures, kUnbounded);
   CheckFailures(result.failures, records.size());
   if (!collect_failures && !result.failures.empty()) {
     CHECK(result.failures.size() == 1);
@@ -138,7 +141,7 @@ DecodeResult CheckedDecode(const ExamplePlan& plan, const Records& records, bool
 
 // --- Results compared ---------------------------------------------------------------------------
 
-bool operator==(const Failure& a, const Failure& b) {
+bool IsSame(const Failure& a, const Failure& b) {
   return a.fault == b.fault && a.record == b.record && a.feature == b.feature &&
          a.expected == b.expected && a.found == b.found;
 }
@@ -190,6 +193,24 @@ void CheckEqual(const Array& a, const Array& b) {
   for (int64_t row = 0; row < a.length; ++row) CHECK(RowText(a, row) == RowText(b, row));
 }
 
+// A call that is bounded does what one without a bound does for the records it has looked at.
+void CheckBounded(const ExamplePlan& plan, const Records& records, int64_t max_cells) {
+  const DecodeResult bounded = DecodeExamples(plan, records, true, max_cells);
+  const int64_t rows = bounded.batch.length;
+  const size_t looked_at = static_cast<size_t>(rows) + bounded.failures.size();
+  CHECK(looked_at <= records.size());
+  const Records first(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(looked_at));
+  const DecodeResult whole = CheckedDecode(plan, first, true);
+  CHECK(std::equal(bounded.failures.begin(), bounded.failures.end(), whole.failures.begin(),
+                   whole.failures.end(), IsSame));
+  CheckEqual(bounded.batch, whole.batch);
+  CheckColumns(plan, bounded.batch);
+  const size_t raw = plan.raw_record_column() ? 1 : 0;
+  const auto columns = static_cast<int64_t>(bounded.batch.children.size() - raw);
+  if (looked_at < records.size()) CHECK(rows > 0 && (rows + 1) * columns > max_cells);
+  if (plan.columns()) CHECK(rows <= 1 || rows * columns <= max_cells);
+}
+
 // A record alone is what it is among others, except that nothing before it tells it a kind.
 void CheckAlone(const ExamplePlan& plan, std::string_view record, const Failure* failure,
                 const std::string& row) {
@@ -201,7 +222,7 @@ void CheckAlone(const ExamplePlan& plan, std::string_view record, const Failure*
   } else {
     Failure expected = *failure;
     expected.record = 0;
-    CHECK(alone.failures.size() == 1 && alone.failures[0] == expected);
+    CHECK(alone.failures.size() == 1 && IsSame(alone.failures[0], expected));
   }
 }
 
@@ -238,6 +259,7 @@ void CheckExport(Array batch) {
 
 void FuzzDecode(Input input) {
   const ExamplePlan& plan = ChoosePlan(input.Take<uint8_t>());
+  const auto max_cells = input.Take<uint8_t>();
   const std::vector<ExactBytes> owned = input.TakeRecords();
   Records records;
   for (const ExactBytes& record : owned) records.push_back(record.view());
@@ -263,7 +285,8 @@ void FuzzDecode(Input input) {
 
   const DecodeResult strict = CheckedDecode(plan, records, false);
   CHECK(strict.failures.empty() == result.failures.empty());
-  if (!strict.failures.empty()) CHECK(strict.failures[0] == result.failures[0]);
+  if (!strict.failures.empty()) CHECK(IsSame(strict.failures[0], result.failures[0]));
+  CheckBounded(plan, records, max_cells);
   CheckExport(std::move(result.batch));
 }
 

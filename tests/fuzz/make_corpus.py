@@ -74,7 +74,8 @@ PAYLOADS: tuple[tuple[bytes, ...], ...] = (
 
 def decode_input(plan: int, records: Sequence[bytes]) -> bytes:
     """Returns an input for the decoder."""
-    return struct.pack("<BB", 1, plan) + SEPARATOR.join(records)
+    max_cells = 9
+    return struct.pack("<BBB", 1, plan, max_cells) + SEPARATOR.join(records)
 
 
 def framing_input(flags: int, start: int, payloads: Sequence[bytes]) -> bytes:

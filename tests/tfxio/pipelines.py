@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import uuid
 from collections.abc import Iterator
@@ -30,7 +31,7 @@ class Run(NamedTuple):
 
     Attributes:
       elements: of the PCollection, in any order.
-      metrics: by namespace and name; of counters an int.
+      metrics: by namespace and name; of counters an int, the sum over all steps.
     """
 
     elements: list[Any]
@@ -61,8 +62,10 @@ def run(*transforms: beam.PTransform[Any, Any], runner: PipelineRunner | None = 
 
 def _read_metrics(result: Any) -> Iterator[tuple[tuple[str, str], int | Distribution]]:
     found = result.metrics().query(MetricsFilter())
-    for counter in found["counters"]:
-        yield (counter.key.metric.namespace, counter.key.metric.name), counter.committed
+    counts: collections.Counter[tuple[str, str]] = collections.Counter()
+    for counter in found["counters"]:  # One for each step that counts.
+        counts[counter.key.metric.namespace, counter.key.metric.name] += counter.committed
+    yield from counts.items()
     for each in found["distributions"]:
         value = each.committed
         yield (

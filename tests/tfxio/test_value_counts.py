@@ -28,7 +28,8 @@ STRUCTS = pa.record_batch(
                 [{"foo": ["a", "b"], "bar": None}, {"foo": ["c"], "bar": [1, 2]}],
                 [{"foo": None, "bar": [3]}],
                 None,
-            ]
+            ],
+            pa.list_(pa.struct({"foo": pa.list_(pa.string()), "bar": pa.list_(pa.int64())})),
         )
     }
 )

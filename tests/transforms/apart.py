@@ -26,7 +26,7 @@ class Apart(beam.PTransform[Any, Any]):
     def expand(self, input_or_inputs: Any) -> Any:
         with ErrorHandler("Corrupt" >> beam.Map(_pass)) as handler:
             good = input_or_inputs | self._make(handler)
-        return (good, handler.output()) | "Both" >> beam.Flatten()
+        return (good, handler.output()) | "GoodAndCorrupt" >> beam.Flatten()
 
 
 def _pass(element: Any) -> Any:

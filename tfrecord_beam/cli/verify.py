@@ -59,7 +59,8 @@ def run(options: argparse.Namespace) -> int:
             if decoder is None:
                 counts[block.file] += block.num_records
             else:
-                counts[block.file] += decoder.decode_block(block, on_corrupt).num_rows
+                batches = decoder.iter_block(block, on_corrupt)
+                counts[block.file] += sum(batch.num_rows for batch in batches)
     if options.json:
         print(json.dumps(_summarize(counts, corrupt)))
     else:

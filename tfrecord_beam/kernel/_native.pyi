@@ -99,13 +99,22 @@ class ExampleDecoder:
 
     def __init__(self, plan: DecodePlan) -> None: ...
     def decode(
-        self, data: Buffer, offsets: Buffer, lengths: Buffer, *, collect_failures: bool = False
+        self,
+        data: Buffer,
+        offsets: Buffer,
+        lengths: Buffer,
+        *,
+        collect_failures: bool = False,
+        max_cells: int | None = None,
     ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
         """Decodes the records ``data[offsets[i] : offsets[i] + lengths[i]]`` (int64 buffers).
 
         Returns the batch and the failures. With `collect_failures` rows that fail are left out of
         the batch as if they had not been there, and reported in order. Without it the first failure
-        ends the call.
+        ends the call. `max_cells` bounds rows times columns, so that the many nulls of wide and
+        sparse data do not fill memory: the call ends before a row with which there would be more
+        (but a first row is always taken). It has then looked at as many records as there are rows
+        and failures.
 
         Raises:
           DecodeError: the first failure, built by `tfrecord_beam.kernel.faults.decode_error`.
@@ -113,6 +122,10 @@ class ExampleDecoder:
         """
 
     def decode_records(
-        self, records: Sequence[Buffer], *, collect_failures: bool = False
+        self,
+        records: Sequence[Buffer],
+        *,
+        collect_failures: bool = False,
+        max_cells: int | None = None,
     ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
         """The same for records that are objects of their own (`bytes`, ...)."""

@@ -12,6 +12,14 @@ HEADER_BYTES = 12
 """What a frame holds before its payload: the length and its CRC."""
 FOOTER_BYTES = 4
 """What a frame holds after its payload: the payload's CRC."""
+FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
+"""What a frame holds besides its payload."""
+
+
+def frame_size(record: bytes) -> int:
+    """Returns how many bytes a record takes in a file."""
+    return len(record) + FRAME_BYTES
+
 
 Int64Array = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -74,6 +82,16 @@ class RecordBlock:
         """Returns the records that start before the file offset `stop`, without a copy."""
         keep = int(np.searchsorted(self.offsets, stop - self.position + HEADER_BYTES))
         return dataclasses.replace(self, offsets=self.offsets[:keep], lengths=self.lengths[:keep])
+
+    def after(self, count: int) -> RecordBlock:
+        """Returns the block without its first `count` records, without a copy."""
+        first = self.first_record
+        return dataclasses.replace(
+            self,
+            offsets=self.offsets[count:],
+            lengths=self.lengths[count:],
+            first_record=None if first is None else first + count,
+        )
 
     def compact(self) -> RecordBlock:
         """Returns the block with no other data than its frames (no copy)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 OnCorrupt = Callable[[CorruptRecord], None]
 """What is called with each record that goes aside."""
+
+MAX_CELLS = 16 << 20
+"""Rows times columns of a batch at the most: each cell takes 8 bytes, also where it is null."""
 
 
 class RecordDecoder:
@@ -51,16 +54,35 @@ class RecordDecoder:
         Raises:
           DecodeError: a record that cannot be decoded, with its file and offset.
         """
+        return self._decode_block(block, on_corrupt, None)[0]
+
+    def iter_block(
+        self, block: RecordBlock, on_corrupt: OnCorrupt | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yields `decode_block`'s batch, or several where it would have more than `MAX_CELLS`."""
+        while block.num_records:
+            batch, looked_at = self._decode_block(block, on_corrupt, MAX_CELLS)
+            yield batch
+            block = block.after(looked_at)
+
+    def _decode_block(
+        self, block: RecordBlock, on_corrupt: OnCorrupt | None, max_cells: int | None
+    ) -> tuple[pa.RecordBatch, int]:
         try:
             exportable, failures = self._decoder.decode(
-                block.data, block.offsets, block.lengths, collect_failures=on_corrupt is not None
+                block.data,
+                block.offsets,
+                block.lengths,
+                collect_failures=on_corrupt is not None,
+                max_cells=max_cells,
             )
         except DecodeError as error:
             raise _locate_in_block(error, block) from None
         for failure in failures:
             located = _locate_in_block(decode_error(failure), block)
             _report(located, block.payload(failure.record), on_corrupt)
-        return pa.record_batch(exportable)
+        batch = pa.record_batch(exportable)
+        return batch, batch.num_rows + len(failures)
 
     def decode_records(
         self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None = None
@@ -70,12 +92,27 @@ class RecordDecoder:
         Raises:
           DecodeError: a record that cannot be decoded, with its index in `records`.
         """
+        return self._decode_records(records, on_corrupt, None)[0]
+
+    def iter_records(
+        self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Yields `decode_records`' batch, or several where it would have more than `MAX_CELLS`."""
+        while len(records):
+            batch, looked_at = self._decode_records(records, on_corrupt, MAX_CELLS)
+            yield batch
+            records = records[looked_at:]
+
+    def _decode_records(
+        self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None, max_cells: int | None
+    ) -> tuple[pa.RecordBatch, int]:
         exportable, failures = self._decoder.decode_records(
-            records, collect_failures=on_corrupt is not None
+            records, collect_failures=on_corrupt is not None, max_cells=max_cells
         )
         for failure in failures:
             _report(decode_error(failure), memoryview(records[failure.record]), on_corrupt)
-        return pa.record_batch(exportable)
+        batch = pa.record_batch(exportable)
+        return batch, batch.num_rows + len(failures)
 
 
 def _report(error: DecodeError, payload: memoryview, on_corrupt: OnCorrupt | None) -> None:

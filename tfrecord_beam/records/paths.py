@@ -57,9 +57,11 @@ class FileSystem(Protocol):
         """Opens a file for reading, as it is stored: without decompressing it."""
 
 
-def normalize_patterns(
-    file_pattern: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
-) -> tuple[str, ...]:
+FilePattern = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+"""A path, a pattern, a folder, or several of them."""
+
+
+def normalize_patterns(file_pattern: FilePattern) -> tuple[str, ...]:
     """Returns the patterns of a `file_pattern` argument as strings.
 
     Args:
@@ -181,7 +183,16 @@ def _walk(
             if any(below):
                 yield from _walk(path, below, ancestors | {identity})
         elif _accepts(below):
-            yield FileEntry(path, os.stat(path).st_size)
+            yield FileEntry(path, _size_of(path))
+
+
+def _size_of(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError as error:
+        raise NoMatchError(
+            f"Expected a file at {path!r}, found a link to none", hint="remove the link"
+        ) from error
 
 
 def _glob_url(pattern: str) -> Iterator[FileEntry]:

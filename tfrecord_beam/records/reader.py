@@ -21,35 +21,36 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError, Location
 from tfrecord_beam.kernel.plan import Scan, ScanStatus
-from tfrecord_beam.records.block import HEADER_BYTES, RecordBlock
+from tfrecord_beam.records.block import (
+    FOOTER_BYTES,
+    FRAME_BYTES,
+    HEADER_BYTES,
+    RecordBlock,
+)
 from tfrecord_beam.records.compression import HEAD_BYTES, resolve_codec
 from tfrecord_beam.records.corruption import MAX_SAMPLE_BYTES, CorruptRecord
 from tfrecord_beam.records.coverage import CoveredRange
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.ranges import FileRange
+from tfrecord_beam.records.search import find_record
 from tfrecord_beam.records.signature import describe_content
 from tfrecord_beam.records.window import NO_STOP, Window
 
 BLOCK_BYTES = 8 << 20
 """Default bound on a block: the cost of a block vanishes beside that of its records."""
 
+_MAX_BATCH_BYTES = 512 << 20
+"""Default bound on a block where `batch_size` says how many records it has: no runner passes on an
+element of 2 GiB, and a batch may take more memory than its records."""
+
 _MAX_UNCHECKED_BYTES = 1 << 31
 """Without CRCs a longer frame is taken for damage: no protobuf message can be as long."""
-
-_EIGHT = (8).to_bytes(8, "little")
-
-_MAX_FOLLOWED_BYTES = 64 << 10
-"""How far frames are followed to tell real ones from others that look like them."""
-
-_MAX_SEARCHED_BYTES = 256 << 20
-"""Where the end of the content is not known, a search after damage passes over longer frames."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +64,7 @@ class ReadOptions:
       batch_size: records in each block; the last block of a range may have fewer. None: as many
         as fit into `batch_bytes`.
       batch_bytes: bound on the size of a block's frames; one larger record makes one larger block.
-        None: `BLOCK_BYTES` without, no bound with a `batch_size`.
+        None: 8 MiB without, 512 MiB with a `batch_size`.
     """
 
     compression: str | None = "auto"
@@ -73,26 +74,16 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         resolve_codec(self.compression)
-        for name in ("batch_size", "batch_bytes"):
-            value = getattr(self, name)
-            if value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(
-                    f"Expected {name} to be None or an int of at least 1, found {value!r}"
-                )
+        check_positive("batch_size", self.batch_size)
+        check_positive("batch_bytes", self.batch_bytes)
 
 
-class _Row(NamedTuple):
-    """Frames that follow on each other. Of two rows the larger tuple is the more credible one.
-
-    Attributes:
-      unbroken: whether there are some, and what follows on them may be another.
-      size: bytes in its frames.
-    """
-
-    unbroken: bool
-    size: int
+def check_positive(name: str, value: int | None) -> None:
+    """Raises ValueError unless the option `name` is None or an int of at least 1."""
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"Expected {name} to be None or an int of at least 1, found {value!r}")
 
 
 def claim_all(offset: int) -> int | None:
@@ -200,19 +191,19 @@ class RecordReader:
             if scan.status == ScanStatus.MORE and window.ended:
                 self._end_content(scan)
             elif scan.status in (ScanStatus.BAD_LENGTH_CRC, ScanStatus.BAD_PAYLOAD_CRC):
-                self._handle_damage(self._mismatch(scan), scan.needed)
+                self._handle_damage(self._mismatch(scan), self._damaged_frame_bytes(scan))
         if not self._reached_end:
             self._check_next_record()
 
     def _scan(self) -> Scan:
         options = self._options
-        bounded = options.batch_size is None or options.batch_bytes is not None
+        default_bytes = BLOCK_BYTES if options.batch_size is None else _MAX_BATCH_BYTES
         return kernel.scan(
             self._window.data,
             start=self._window.begin,
             stop=None if self._stop == NO_STOP else self._stop - self._window.position,
             max_records=options.batch_size,
-            max_bytes=(options.batch_bytes or BLOCK_BYTES) if bounded else None,
+            max_bytes=options.batch_bytes or default_bytes,
             validate_crc=options.validate_crc,
         )
 
@@ -295,12 +286,12 @@ class RecordReader:
             if len(scan.offsets):
                 return
             if scan.status != ScanStatus.MORE:
-                self._handle_damage(self._mismatch(scan), scan.needed)
+                self._handle_damage(self._mismatch(scan), self._damaged_frame_bytes(scan))
             elif window.ended:
                 self._end_content(scan)
             elif self._is_out_of_reach(scan):
                 self._handle_damage(self._truncation(scan))
-            elif not self._is_far(scan.needed):
+            elif not window.is_far(scan.needed):
                 window.fill(scan.needed, stop=self._stop)
             elif self._check_far_record(scan):
                 return
@@ -311,72 +302,16 @@ class RecordReader:
         if stored != computed:
             bad = ScanStatus.BAD_PAYLOAD_CRC
             scan = scan._replace(status=bad, stored=stored, computed=computed)
-            self._handle_damage(self._mismatch(scan))
+            self._handle_damage(self._mismatch(scan), scan.needed)
         return stored == computed
 
-    # Search.
-
     def _find_record(self, stop: int = NO_STOP) -> bool:
-        """Goes to the first whole record from `begin` on, if one starts before `stop`.
-
-        Otherwise to the end of the content, or to some offset from `stop` on.
-        """
+        """Goes to the first whole record from `begin` on, if one starts before `stop`."""
         window = self._window
-        while window.offset < stop:
-            candidate = kernel.find_record(
-                window.data,
-                start=window.begin,
-                stop=min(len(window.data), stop - window.position),
-                limit=window.search_limit(_MAX_SEARCHED_BYTES),
-            )
-            window.begin = candidate.position
-            if candidate.found and self._is_far(candidate.needed):
-                stored, computed = window.check_frame(candidate.needed)
-                if stored == computed:
-                    self._step_over_lookalike()
-                    return window.offset < stop
-                window.begin += 1
-            elif candidate.found and not candidate.needed:
-                self._step_over_lookalike()
-                return window.offset < stop
-            elif window.ended:
-                window.begin = len(window.data)
-                self._reached_end = window.failure is None
-                return False
-            elif window.offset < stop:
-                window.fill(candidate.needed or HEADER_BYTES, stop=stop)
-        return False
-
-    def _step_over_lookalike(self) -> None:
-        """Goes from the record found at `begin` to the real one if it only looks like one.
-
-        A payload of 8 bytes and its CRC look like a header. If the payload is the number 8, the
-        next frame's header, 8 bytes and their CRC, looks like what follows on that header. So where
-        records spell 8 there are two rows of frames; the one that breaks off first is not real.
-        """
-        window = self._window
-        if window.data[window.begin :][:8] != _EIGHT:
-            return
-        while window.left < _MAX_FOLLOWED_BYTES and not window.ended:
-            window.fill(_MAX_FOLLOWED_BYTES)
-        row, other = (self._follow(window.begin + shift) for shift in (0, HEADER_BYTES))
-        if other > row:
-            window.begin += HEADER_BYTES
-
-    def _follow(self, index: int) -> _Row:
-        """Follows the row of frames from `index` on, in the data that are in memory."""
-        window = self._window
-        scan = kernel.scan(window.data, start=index, max_bytes=_MAX_FOLLOWED_BYTES)
-        size = scan.end - index
-        bad = scan.status in (ScanStatus.BAD_LENGTH_CRC, ScanStatus.BAD_PAYLOAD_CRC)
-        limit = window.search_limit(_MAX_SEARCHED_BYTES)
-        cut = scan.status == ScanStatus.MORE and scan.end != limit < scan.end + scan.needed
-        return _Row(unbroken=size > 0 and not bad and not cut, size=size)
-
-    def _is_far(self, needed: int) -> bool:
-        """Whether a frame is so large that it is better read twice than kept in memory."""
-        chunk = max(self._options.batch_bytes or BLOCK_BYTES, HEADER_BYTES)
-        return self._window.seekable and needed > chunk
+        found = find_record(window, stop=stop)
+        if not found and window.ended and not window.left:
+            self._reached_end = window.failure is None
+        return found
 
     # Damage.
 
@@ -399,18 +334,44 @@ class RecordReader:
         length = window.offset - begin
         self._on_corrupt(CorruptRecord.from_error(error, length=length, sample=sample[:length]))
 
+    def _damaged_frame_bytes(self, scan: Scan) -> int:
+        """Returns the size of the damaged frame at `begin`, or 0 where its length may be wrong.
+
+        A length whose own CRC is wrong is right all the same if the payload CRC fits at its end.
+        """
+        if scan.status == ScanStatus.BAD_PAYLOAD_CRC:
+            return scan.needed
+        window = self._window
+        size = int.from_bytes(window.data[window.begin :][:8], "little") + FRAME_BYTES
+        if size > BLOCK_BYTES:
+            return 0  # not worth reading so much on the word of a damaged header
+        while window.left < size and not window.ended:
+            window.fill(size)
+        frame = window.data[window.begin :][:size]
+        payload, stored = frame[HEADER_BYTES:-FOOTER_BYTES], frame[-FOOTER_BYTES:]
+        whole = len(frame) == size
+        fits = kernel.masked_crc32c(payload) == int.from_bytes(stored, "little")
+        return size if whole and fits else 0
+
     def _skip_frame(self, frame_bytes: int) -> bool:
         """Steps over a whole frame if the header of another, or the end, follows on it."""
-        window = self._window
         if not frame_bytes:
             return False
-        while window.left < frame_bytes + HEADER_BYTES and not window.ended:
-            window.fill(frame_bytes + HEADER_BYTES)
-        follows = window.begin + frame_bytes
-        scan = kernel.scan(window.data, start=follows, max_records=1)
-        if len(scan.offsets) or scan.needed > HEADER_BYTES or follows == len(window.data):
-            window.begin = follows
-            return True
+        window = self._window
+        begin = window.offset
+        wanted = frame_bytes + HEADER_BYTES
+        while not window.is_far(frame_bytes) and window.left < wanted and not window.ended:
+            window.fill(wanted)
+        window.move_to(begin + frame_bytes - FOOTER_BYTES)
+        while window.left < FOOTER_BYTES + HEADER_BYTES and not window.ended:
+            window.fill(FOOTER_BYTES + HEADER_BYTES)
+        if window.left >= FOOTER_BYTES:
+            window.begin += FOOTER_BYTES
+            scan = kernel.scan(window.data, start=window.begin, max_records=1)
+            if len(scan.offsets) or scan.needed > HEADER_BYTES or not window.left:
+                return True
+        window.move_to(begin)
+        window.fill(HEADER_BYTES)
         return False
 
     def _mismatch(self, scan: Scan) -> CorruptRecordError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
@@ -13,13 +12,18 @@ from tfrecord_beam.kernel.plan import DecodePlan
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord, check_error_options, check_limit
-from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
+from tfrecord_beam.records.paths import (
+    DirectFileSystem,
+    FileEntry,
+    FilePattern,
+    match_files,
+    normalize_patterns,
+)
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
 from tfrecord_beam.schema.arrow import arrow_schema, decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
 
-FilePattern = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 OnProgress = Callable[[int, int], None]
 """What is called with (bytes read so far, bytes in all), as stored, from time to time."""
 
@@ -39,13 +43,24 @@ def iter_blocks(
       on_corrupt: called with each part that cannot be read; None: raise.
       progress: called after each block and each file.
     """
-    file_system = DirectFileSystem()
-    files = match_files(normalize_patterns(path), file_system)
+    files = match_files(normalize_patterns(path), DirectFileSystem())  # at once, not when iterated
+    return _iter_files(files, options, on_corrupt, progress)
+
+
+def _iter_files(
+    files: Sequence[FileEntry],
+    options: ReadOptions,
+    on_corrupt: OnCorrupt | None,
+    progress: OnProgress | None,
+) -> Iterator[RecordBlock]:
     total = sum(file.size for file in files)
     done = 0
     for file in files:
         reader = RecordReader(
-            FileRange(file.path, size=file.size), file_system.open, options, on_corrupt=on_corrupt
+            FileRange(file.path, size=file.size),
+            DirectFileSystem().open,
+            options,
+            on_corrupt=on_corrupt,
         )
         for block in reader:
             yield block
@@ -86,8 +101,8 @@ def iter_batches(
       columns: names of the columns to decode, in the order wanted; None: all.
       batch_size: rows of each batch; the last of a file may have fewer. None: as many as fit
         `batch_bytes`.
-      batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, no
-        bound with `batch_size`.
+      batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
+        with `batch_size`. Rows times columns are at most 16 Mi in any case.
       raw_record_column_name: name of a last column with each record's own bytes.
       compression: "auto": what each file's content says, else its suffix. Or one codec for all.
       validate_crc: False: CRCs are not computed, and damage is handed on.
@@ -113,9 +128,9 @@ def _decode_blocks(
     blocks: Iterable[RecordBlock], decoder: RecordDecoder, on_corrupt: OnCorrupt | None
 ) -> Iterator[pa.RecordBatch]:
     for block in blocks:
-        batch = decoder.decode_block(block, on_corrupt)
-        if batch.num_rows:
-            yield batch
+        for batch in decoder.iter_block(block, on_corrupt):
+            if batch.num_rows:
+                yield batch
 
 
 def read_table(
@@ -235,6 +250,8 @@ def limit_corrupt(
     error_handler: OnCorrupt | None, max_corrupt_records: int | None
 ) -> OnCorrupt | None:
     """Returns the error handler, which raises once it was called more often than allowed."""
+    if error_handler is not None and not callable(error_handler):
+        raise ValueError(f"Expected error_handler to be a function, found {error_handler!r}")
     check_error_options(error_handler, max_corrupt_records)
     if error_handler is None or max_corrupt_records is None:
         return error_handler

@@ -119,6 +119,16 @@ class Window:
             self._filled += count or 0
             self.ended = not count
 
+    def move_to(self, offset: int) -> None:
+        """Goes to an offset: one in memory, or, in a seekable content, any."""
+        if self._position <= offset <= self._position + self._filled:
+            self.begin = offset - self._position
+            return
+        self._raw.seek(offset)
+        self._buffer, self._position = memoryview(b""), offset
+        self.begin = self._filled = 0
+        self.ended = False
+
     def is_beyond_end(self, needed: int) -> bool:
         """Whether the content is known to end before `needed` bytes from `begin` on.
 
@@ -145,6 +155,10 @@ class Window:
         if self.seekable and self._size is not None and self._size >= self._position + self._filled:
             return self._size - self._position
         return self._filled + most_bytes
+
+    def is_far(self, needed: int) -> bool:
+        """Whether a frame is so large that it is better read twice than kept in memory."""
+        return self.seekable and needed > max(self._chunk_bytes, HEADER_BYTES)
 
     def check_frame(self, frame_bytes: int) -> tuple[int, int]:
         """Returns the stored and the computed masked CRC of the payload of the frame at `begin`.

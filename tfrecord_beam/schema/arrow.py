@@ -56,6 +56,10 @@ def decode_plan(
       SchemaError: `schema` cannot be used (see `load_schema` and `schema_columns`); a column is
         not in it, or is asked for twice; the raw-record column has the name of another.
     """
+    if raw_record_column is not None and not isinstance(raw_record_column, str):
+        raise SchemaError(
+            f"Expected the name of the raw-record column as str, found {raw_record_column!r}"
+        )
     planned = _planned_columns(schema, columns)
     check_raw_record_column(raw_record_column, {column.name for column in planned or ()})
     return DecodePlan(planned, raw_record_column)

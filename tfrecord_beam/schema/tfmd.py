@@ -6,6 +6,7 @@ import os
 import pathlib
 from typing import Union
 
+import pyarrow.fs
 from google.protobuf import json_format, text_format
 from google.protobuf.message import DecodeError
 from tensorflow_metadata.proto.v0 import schema_pb2
@@ -32,8 +33,8 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
 
     Args:
       source: a `Schema` (returned as it is), a serialized one (`bytes`), or the path of a file that
-        holds one: JSON if its name ends in ``.json``, else protobuf text or protobuf binary,
-        whichever the content is.
+        holds one, or a URL that `pyarrow.fs` knows (``gs://``, ``s3://``, ``hdfs://``). JSON if the
+        name ends in ``.json``, else protobuf text or protobuf binary, whichever the content is.
 
     Raises:
       SchemaError: `source` is none of these.
@@ -47,7 +48,7 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
         except DecodeError as error:
             raise SchemaError("Expected a serialized TFMD Schema, found other bytes") from error
     if isinstance(source, (str, os.PathLike)):
-        return _read_schema(pathlib.Path(source))
+        return _read_schema(os.fspath(source))
     raise SchemaError(
         "Expected a TFMD Schema, its serialized bytes or the path of its file, "
         f"found {type(source).__name__}"
@@ -79,17 +80,26 @@ def _kind(feature: schema_pb2.Feature) -> Kind:
     return kind
 
 
-def _read_schema(path: pathlib.Path) -> schema_pb2.Schema:
-    data = path.read_bytes()
+def _read_schema(path: str) -> schema_pb2.Schema:
+    data = _read_file(path)
     try:
-        if path.suffix == ".json":
+        if path.endswith(".json"):
             return json_format.Parse(data, schema_pb2.Schema())
         return _parse_text_or_binary(data)
     except (json_format.ParseError, text_format.ParseError, UnicodeDecodeError) as error:
         raise SchemaError(
             f"Expected a TFMD Schema as protobuf text, protobuf binary or JSON, found: {error}",
-            Location(file=os.fspath(path)),
+            Location(file=path),
         ) from error
+
+
+def _read_file(path: str) -> bytes:
+    if "://" not in path:
+        return pathlib.Path(path).read_bytes()
+    file_system, key = pyarrow.fs.FileSystem.from_uri(path)
+    with file_system.open_input_stream(key, compression=None) as file:
+        data: bytes = file.read()
+        return data
 
 
 def _parse_text_or_binary(data: bytes) -> schema_pb2.Schema:

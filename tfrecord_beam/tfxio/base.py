@@ -101,6 +101,12 @@ class _ProjectedTFXIO(TFXIO):
     def TensorRepresentations(self) -> TensorRepresentations:
         return self._projected.TensorRepresentations()
 
+    def __getattr__(self, name: str) -> Any:
+        """Finds what the projected class has besides, such as `RawRecordBeamSource`."""
+        if name.startswith("_"):  # also while this object is being unpickled
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._projected, name)
+
     def Project(self, tensor_names: Sequence[str]) -> TFXIO:
         return _ProjectedTFXIO(self._origin, self._ProjectImpl(tensor_names))
 

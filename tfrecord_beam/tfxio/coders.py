@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import pyarrow as pa
 
@@ -33,14 +33,14 @@ class ExamplesToRecordBatchDecoder:
         self._decoder = RecordDecoder(plan)
         self._arrow_schema = None if plan.columns is None else arrow_schema(plan.columns)
 
-    def DecodeBatch(self, examples: Sequence[bytes]) -> pa.RecordBatch:
+    def DecodeBatch(self, examples: Iterable[bytes]) -> pa.RecordBatch:
         """Returns one batch with a row for each record.
 
         Raises:
           DecodeError: a record is no ``tf.train.Example``, or a feature in it is of another kind
             than in the schema. `DecodeError.record` says which record.
         """
-        return self._decoder.decode_records(examples)
+        return self._decoder.decode_records(list(examples))
 
     def ArrowSchema(self) -> pa.Schema:
         """Returns the schema of all batches.

@@ -23,7 +23,7 @@ class ErrorHandler(Protocol):
     def add_error_pcollection(self, pcoll: beam.PCollection[Any]) -> None: ...
 
 
-def check_error_options(
+def check_error_handler(
     error_handler: ErrorHandler | None, max_corrupt_records: int | None
 ) -> None:
     """Raises ValueError for options of a transform that do not fit together."""

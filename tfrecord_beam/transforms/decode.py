@@ -8,10 +8,10 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
-from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.block import RecordBlock, frame_size
 from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.reader import BLOCK_BYTES, check_positive
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import (
@@ -22,14 +22,11 @@ from tfrecord_beam.transforms.corrupt import (
     CORRUPT,
     ErrorHandler,
     HandleCorruptRecords,
-    check_error_options,
+    check_error_handler,
     take_corrupt,
 )
 
-_BATCH_BYTES = 8 << 20
-"""Records of so many bytes make a batch where no batch size is asked for, as in `BeamSource`."""
-
-_Decode = Callable[[Any, OnCorrupt | None], pa.RecordBatch]
+_Decode = Callable[[Any, OnCorrupt | None], Iterator[pa.RecordBatch]]
 
 
 class _Decoding(beam.PTransform):
@@ -45,7 +42,7 @@ class _Decoding(beam.PTransform):
         max_corrupt_records: int | None,
     ) -> None:
         super().__init__()
-        check_error_options(error_handler, max_corrupt_records)
+        check_error_handler(error_handler, max_corrupt_records)
         plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
         self._decoder = RecordDecoder(plan)
         self._error_handler = error_handler
@@ -96,7 +93,7 @@ class DecodeRecordBlocks(_Decoding):
         )
 
     def expand(self, blocks: beam.PCollection[RecordBlock]) -> beam.PCollection[pa.RecordBatch]:
-        return self._decode(blocks, self._decoder.decode_block)
+        return self._decode(blocks, self._decoder.iter_block)
 
 
 class RawRecordToRecordBatch(_Decoding):
@@ -134,18 +131,19 @@ class RawRecordToRecordBatch(_Decoding):
             error_handler=error_handler,
             max_corrupt_records=max_corrupt_records,
         )
-        self._batch_size = ReadOptions(batch_size=batch_size).batch_size
+        check_positive("batch_size", batch_size)
+        self._batch_size = batch_size
 
     def expand(self, records: beam.PCollection[bytes]) -> beam.PCollection[pa.RecordBatch]:
         if self._batch_size is None:
             batching = beam.BatchElements(
-                min_batch_size=_BATCH_BYTES, max_batch_size=_BATCH_BYTES, element_size_fn=len
+                min_batch_size=BLOCK_BYTES, max_batch_size=BLOCK_BYTES, element_size_fn=frame_size
             )
         else:
             batching = beam.BatchElements(
                 min_batch_size=self._batch_size, max_batch_size=self._batch_size
             )
-        return self._decode(records | "Batch" >> batching, self._decoder.decode_records)
+        return self._decode(records | "Batch" >> batching, self._decoder.iter_records)
 
 
 def decode(
@@ -175,16 +173,16 @@ def decode(
 class _DecodeFn(beam.DoFn):
     def __init__(self, function: _Decode, collect_corrupt: bool, with_filename: bool) -> None:
         self._function = function
+        self._timer = metrics.Timer("decode_msec")
         self._collect_corrupt = collect_corrupt
         self._with_filename = with_filename
 
     def process(self, element: Any) -> Iterator[Any]:
         corrupt: list[CorruptRecord] = []
         on_corrupt = corrupt.append if self._collect_corrupt else None
-        with metrics.count_msec("decode_msec"):
-            batch = self._function(element, on_corrupt)
-        yield from take_corrupt(corrupt)
-        if batch.num_rows:
-            metrics.count("batches")
-            metrics.count_kernel()
-            yield (element.file, batch) if self._with_filename else batch
+        for batch in self._timer.measure(self._function(element, on_corrupt)):
+            yield from take_corrupt(corrupt)
+            if batch.num_rows:
+                metrics.count("batches")
+                metrics.count_kernel()
+                yield (element.file, batch) if self._with_filename else batch

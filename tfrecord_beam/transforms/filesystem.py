@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import cast
 
@@ -19,6 +20,9 @@ from tfrecord_beam.records.paths import (
 )
 
 _AS_STORED = CompressionTypes.UNCOMPRESSED  # the library decompresses itself, by content
+
+_FIRST_PATTERNS = 100
+"""Patterns of a list that are looked at when the pipeline is built. Workers look at all of them."""
 
 _FIRST_FILES = 1000
 """Files of a URL pattern that are looked at before all of them are listed."""
@@ -44,8 +48,11 @@ class BeamFileSystem(DirectFileSystem):
         ]
 
     def check_match(self, patterns: Iterable[str]) -> None:
-        """Raises NoMatchError if a pattern means no file; cheaper than to match them all."""
-        for pattern in patterns:
+        """Raises NoMatchError if one of the first patterns means no file.
+
+        Cheaper than to match them all: no more than some files of each are listed.
+        """
+        for pattern in itertools.islice(patterns, _FIRST_PATTERNS):
             if self.get_file(pattern) is None and not self._has_match(pattern):
                 match_files([pattern], self)
 

@@ -9,16 +9,18 @@ workers lack the extension shows in the latter.
 from __future__ import annotations
 
 import collections
-import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 from apache_beam.metrics.execution import MetricsEnvironment
 from apache_beam.metrics.metric import Metrics
 from apache_beam.metrics.metricbase import Distribution
 
 from tfrecord_beam import kernel
+
+_T = TypeVar("_T")
 
 NAMESPACE = "tfrecord_beam"
 
@@ -28,14 +30,39 @@ def count(name: str, amount: int = 1) -> None:
     Metrics.counter(NAMESPACE, name).inc(amount)
 
 
-@contextlib.contextmanager
-def count_msec(name: str) -> Iterator[None]:
-    """Adds the time that the body takes, also where it raises, to a counter in milliseconds."""
-    begin = time.perf_counter()
-    try:
-        yield
-    finally:
-        count(name, round((time.perf_counter() - begin) * 1000))
+class Timer:
+    """Counts the time that iterators take to give their elements, in whole milliseconds.
+
+    What is left of a millisecond is kept for the next time: many short calls add up.
+
+    Args:
+      name: the counter.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._seconds = 0.0
+
+    def measure(self, iterable: Iterable[_T]) -> Iterator[_T]:
+        """Yields the elements; the time between them, which is the consumer's, does not count."""
+        iterator = iter(iterable)
+        end = object()
+        while True:
+            begin = time.perf_counter()
+            try:
+                element = next(iterator, end)
+            finally:
+                self._add(time.perf_counter() - begin)
+            if element is end:
+                return
+            yield element  # type: ignore[misc]
+
+    def _add(self, seconds: float) -> None:
+        self._seconds += seconds
+        msec = int(self._seconds * 1000)
+        if msec:
+            count(self._name, msec)
+            self._seconds -= msec / 1000
 
 
 def count_kernel() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,9 +12,9 @@ import pyarrow as pa
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
-from tfrecord_beam.records.paths import normalize_patterns
+from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.records.ranges import FileRange
-from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.reader import ReadOptions, check_positive
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
@@ -23,15 +22,14 @@ from tfrecord_beam.transforms.corrupt import (
     CORRUPT,
     ErrorHandler,
     HandleCorruptRecords,
-    check_error_options,
+    check_error_handler,
 )
 from tfrecord_beam.transforms.decode import decode
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.source import COVERED, ReadRange, SplitFiles, SplitPatterns
 from tfrecord_beam.transforms.windows import group_later
 
-FilePattern = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
-"""A path, a pattern, a folder, or several of them."""
+_PATTERNS_SHOWN = 3
 
 
 class _FileSource(beam.PTransform):
@@ -48,11 +46,8 @@ class _FileSource(beam.PTransform):
         with_filename: bool = False,
     ) -> None:
         super().__init__()
-        check_error_options(error_handler, max_corrupt_records)
-        if desired_bundle_bytes is not None and desired_bundle_bytes < 1:
-            raise ValueError(
-                f"Expected desired_bundle_bytes of at least 1, found {desired_bundle_bytes}"
-            )
+        check_error_handler(error_handler, max_corrupt_records)
+        check_positive("desired_bundle_bytes", desired_bundle_bytes)
         self._patterns = None if file_pattern is None else normalize_patterns(file_pattern)
         if self._patterns is not None:
             BeamFileSystem().check_match(self._patterns)
@@ -64,7 +59,7 @@ class _FileSource(beam.PTransform):
 
     def display_data(self) -> dict[str, object]:
         shown: dict[str, object] = {
-            "file_pattern": ", ".join(self._patterns or ()) or "(elements of the input)",
+            "file_pattern": _shorten(self._patterns),
             "compression": str(self._options.compression),
             "validate_crc": self._options.validate_crc,
         }
@@ -116,6 +111,14 @@ class _FileSource(beam.PTransform):
             )
 
 
+def _shorten(patterns: tuple[str, ...] | None) -> str:
+    if patterns is None:
+        return "(elements of the input)"
+    more = len(patterns) - _PATTERNS_SHOWN
+    shown = ", ".join(patterns[:_PATTERNS_SHOWN])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
 class CheckCoverage(beam.PTransform):
     """Fails the pipeline when the ranges read of a file do not tile it."""
 
@@ -148,7 +151,7 @@ class ReadRecordBlocks(_FileSource):
         that several of them mean is read once.
       batch_size: records in each block; the last of a range may have fewer. None: as many as fit
         `batch_bytes`.
-      batch_bytes: bound on the size of a block. None: 8 MiB without, no bound with `batch_size`.
+      batch_bytes: bound on the size of a block. None: 8 MiB without, 512 MiB with `batch_size`.
       compression: "auto": what each file's content says, else its suffix. Or one codec for all.
       validate_crc: False: CRCs are not computed, and damage is handed on.
       error_handler: Beam's error handler, which gets a `CorruptRecord` for each part that cannot be
@@ -252,8 +255,10 @@ class BeamSource(_FileSource):
       schema: a TFMD `Schema`, a serialized one, or the path of its file. None: each batch has the
         columns that its records show, in byte order of their names.
       columns: names of the columns to decode, in the order wanted; None: all.
-      batch_size: rows of each batch; the last of a byte range may have fewer.
-      batch_bytes: bound on the size of a batch's records in the file.
+      batch_size: rows of each batch; the last of a byte range may have fewer, and so may one that
+        meets another bound: `batch_bytes`, or 16 Mi rows times columns.
+      batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
+        with `batch_size`.
       raw_record_column_name: name of a last column with each record's own bytes.
       with_filename: give (path, batch) pairs.
 
@@ -295,7 +300,7 @@ class BeamSource(_FileSource):
         blocks, corrupt = self._read_blocks(source)
         batches, undecodable = decode(
             blocks,
-            self._decoder.decode_block,
+            self._decoder.iter_block,
             collect_corrupt=self._error_handler is not None,
             with_filename=self._with_filename,
         )

@@ -143,6 +143,7 @@ class ReadRange(beam.DoFn):
     def __init__(self, options: ReadOptions, *, collect_corrupt: bool) -> None:
         self._options = options
         self._collect_corrupt = collect_corrupt
+        self._timer = metrics.Timer("read_msec")
 
     def process(
         self,
@@ -166,7 +167,7 @@ class ReadRange(beam.DoFn):
             on_corrupt=corrupt.append if self._collect_corrupt else None,
             claim=claim,
         )
-        for block in _count_blocks(reader):
+        for block in _count_blocks(reader, self._timer):
             yield from take_corrupt(corrupt)
             yield block
         yield from take_corrupt(corrupt)
@@ -176,14 +177,9 @@ class ReadRange(beam.DoFn):
         yield beam.pvalue.TaggedOutput(COVERED, (file_range.path, tuple(reader.covered())))
 
 
-def _count_blocks(blocks: Iterable[RecordBlock]) -> Iterator[RecordBlock]:
+def _count_blocks(blocks: Iterable[RecordBlock], timer: metrics.Timer) -> Iterator[RecordBlock]:
     """Passes blocks on, counts them and the time that they take to come."""
-    iterator = iter(blocks)
-    while True:
-        with metrics.count_msec("read_msec"):
-            block = next(iterator, None)
-        if block is None:
-            return
+    for block in timer.measure(blocks):
         metrics.count("blocks")
         metrics.count("records", block.num_records)
         metrics.count("bytes", block.num_bytes)

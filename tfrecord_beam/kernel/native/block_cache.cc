@@ -27,11 +27,14 @@ size_t RoundUp(size_t size) {
   return (size + step - 1) / step * step;
 }
 
+// Who finds it busy does without: a thread that decodes while another forks the process would leave
+// the lock taken for ever in the child.
 class Cache {
  public:
   // Returns an empty block if it has none of this capacity.
   Block Take(size_t capacity) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return {};
     std::vector<void*>& blocks = blocks_[capacity];
     if (blocks.empty()) return {};
     const Block block{blocks.back(), capacity};  // freed last, likeliest in the CPU's cache
@@ -42,14 +45,24 @@ class Cache {
 
   // Whether the block is kept.
   bool Give(Block block) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (kept_ + block.capacity > kMostKept) return false;
+    const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return false;
+    if (kept_ + block.capacity > kMostKept)
+      Clear();  // of sizes, probably, that nobody asks for now
     blocks_[block.capacity].push_back(block.data);
     kept_ += block.capacity;
     return true;
   }
 
  private:
+  void Clear() {
+    for (auto& [capacity, blocks] : blocks_) {
+      for (void* const block : blocks) std::free(block);
+      blocks.clear();
+    }
+    kept_ = 0;
+  }
+
   std::mutex mutex_;
   std::unordered_map<size_t, std::vector<void*>> blocks_;  // by capacity
   size_t kept_ = 0;

@@ -93,16 +93,21 @@ TFRECORD_BEAM_CRC_TARGET inline uint32_t StepByte(uint32_t crc, uint8_t byte) {
   return _mm_crc32_u8(crc, byte);
 }
 #else
+// The names of the builtins, and of what switches them on, differ.
 #if defined(__clang__)
 #define TFRECORD_BEAM_CRC_TARGET __attribute__((target("crc")))
+#define TFRECORD_BEAM_CRC_WORD __builtin_arm_crc32cd
+#define TFRECORD_BEAM_CRC_BYTE __builtin_arm_crc32cb
 #else
 #define TFRECORD_BEAM_CRC_TARGET __attribute__((target("+crc")))
+#define TFRECORD_BEAM_CRC_WORD __builtin_aarch64_crc32cx
+#define TFRECORD_BEAM_CRC_BYTE __builtin_aarch64_crc32cb
 #endif
 TFRECORD_BEAM_CRC_TARGET inline uint32_t StepWord(uint32_t crc, uint64_t word) {
-  return __builtin_aarch64_crc32cx(crc, word);
+  return TFRECORD_BEAM_CRC_WORD(crc, word);
 }
 TFRECORD_BEAM_CRC_TARGET inline uint32_t StepByte(uint32_t crc, uint8_t byte) {
-  return __builtin_aarch64_crc32cb(crc, byte);
+  return TFRECORD_BEAM_CRC_BYTE(crc, byte);
 }
 #endif
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "feature_lists.h"
 #include "short_bytes.h"
 #include "wire.h"
 
@@ -15,126 +16,6 @@ constexpr int kFeaturesDepth = 1;
 constexpr int kEntryDepth = 2;
 constexpr int kFeatureDepth = 3;
 constexpr int kListDepth = 4;
-
-// Takes the place of a column where values are only checked.
-struct Discard {
-  void AddVarint(uint64_t) {}
-  bool AddPackedVarints(std::string_view packed) {
-    uint64_t* nowhere = nullptr;
-    return DecodeVarints<false>(packed, &nowhere);
-  }
-  void AddFloats(std::string_view) {}
-  void AddBytes(std::string_view) {}
-};
-
-template <typename Sink>
-bool ReadInt64List(Cursor list, Sink& sink) {
-  while (!list.done()) {
-    Cursor packed;
-    uint32_t field;
-    WireType type;
-    uint64_t value;
-    if (list.TakeField(LengthTag(1), &packed)) {
-      if (!sink.AddPackedVarints(packed.bytes())) return false;
-    } else if (!list.ReadTag(&field, &type)) {
-      return false;
-    } else if (field == 1 && type == WireType::kLength) {
-      if (!list.ReadMessage(&packed) || !sink.AddPackedVarints(packed.bytes())) return false;
-    } else if (field == 1 && type == WireType::kVarint) {
-      if (!list.ReadVarint(&value)) return false;
-      sink.AddVarint(value);
-    } else if (!list.SkipValue(field, type, kListDepth)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-template <typename Sink>
-bool ReadFloatList(Cursor list, Sink& sink) {
-  while (!list.done()) {
-    uint32_t field;
-    WireType type;
-    std::string_view floats;
-    if (!list.ReadTag(&field, &type)) return false;
-    if (field == 1 && type == WireType::kLength) {
-      if (!list.ReadBytes(&floats) || floats.size() % sizeof(float) != 0) return false;
-      sink.AddFloats(floats);
-    } else if (field == 1 && type == WireType::kFixed32) {
-      if (!list.ReadFixed32(&floats)) return false;
-      sink.AddFloats(floats);
-    } else if (!list.SkipValue(field, type, kListDepth)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-template <typename Sink>
-bool ReadBytesList(Cursor list, Sink& sink) {
-  while (!list.done()) {
-    Cursor value;
-    uint32_t field;
-    WireType type;
-    if (list.TakeField(LengthTag(1), &value)) {
-      sink.AddBytes(value.bytes());
-    } else if (!list.ReadTag(&field, &type)) {
-      return false;
-    } else if (field == 1 && type == WireType::kLength) {
-      if (!list.ReadMessage(&value)) return false;
-      sink.AddBytes(value.bytes());
-    } else if (!list.SkipValue(field, type, kListDepth)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-template <typename Sink>
-bool ReadList(Kind kind, Cursor list, Sink& sink) {
-  switch (kind) {
-    case Kind::kBytes:
-      return ReadBytesList(list, sink);
-    case Kind::kFloat:
-      return ReadFloatList(list, sink);
-    case Kind::kInt64:
-      return ReadInt64List(list, sink);
-    case Kind::kNone:
-      break;
-  }
-  return true;
-}
-
-bool CheckList(Kind kind, Cursor list) {
-  Discard discard;
-  return ReadList(kind, list, discard);
-}
-
-// Adds a list that is empty or one field 1, packed if it holds numbers. False: it is not, and
-// nothing is added.
-inline bool AddUsualList(Kind kind, Cursor list, ListColumn& column) {
-  if (list.done()) return true;
-  Cursor content;
-  if (!list.TakeField(LengthTag(1), &content) || !list.done()) return false;
-  switch (kind) {
-    case Kind::kBytes:
-      column.AddBytes(content.bytes());
-      return true;
-    case Kind::kFloat:
-      if (content.left() % sizeof(float) != 0) return false;
-      column.AddFloats(content.bytes());
-      return true;
-    case Kind::kInt64:
-      return column.AddPackedVarints(content.bytes());
-    case Kind::kNone:
-      break;
-  }
-  return false;
-}
-
-bool IsKind(uint32_t field, WireType type) {
-  return type == WireType::kLength && field >= 1 && field <= 3;
-}
 
 // Whether a name looks like a map entry: nothing but fields 1 and 2, at least one of them.
 bool LooksLikeEntry(std::string_view name) {
@@ -154,20 +35,20 @@ bool LooksLikeEntry(std::string_view name) {
 // The state of one call.
 class Decoder {
  public:
-  Decoder(const ExamplePlan& plan, const std::vector<std::string_view>& records)
-      : plan_(plan), records_(records), max_rows_(static_cast<int64_t>(records.size())) {
-    if (plan.columns()) {
-      columns_.reserve(plan.columns()->size());
-      for (const PlannedColumn& column : *plan.columns()) {
-        columns_.emplace_back(column.name, column.kind, max_rows_);
-      }
-    }
+  Decoder(const ExamplePlan& plan, const std::vector<std::string_view>& records, int64_t max_cells)
+      : plan_(plan), records_(records), max_cells_(max_cells) {
+    for (const std::string_view record : records) max_bytes_ += record.size();
+    if (!plan.columns()) return;
+    const std::vector<PlannedColumn>& planned = *plan.columns();
+    columns_.reserve(planned.size());
+    for (const PlannedColumn& column : planned) AddColumn(column.name, column.kind, planned.size());
   }
 
   DecodeResult Run(bool collect_failures) {
     DecodeResult result;
     std::vector<std::string_view> good;
-    for (record_ = 0; record_ < max_rows_; ++record_) {
+    const auto count = static_cast<int64_t>(records_.size());
+    for (record_ = 0; record_ < count && rows_ < MostRows(columns_.size()); ++record_) {
       const std::string_view bytes = records_[static_cast<size_t>(record_)];
       StartRecord();
       const bool parsed = ReadExample(Cursor(bytes));
@@ -192,7 +73,8 @@ class Decoder {
 
   // A column and what the current record has done to it.
   struct Target {
-    Target(std::string_view name, Kind kind, int64_t max_rows) : column(name, kind, max_rows) {}
+    Target(std::string_view name, Kind kind, int64_t max_rows, size_t max_bytes)
+        : column(name, kind, max_rows, max_bytes) {}
     ListColumn column;
     int64_t touched_in = -1;      // the last record that has the feature
     bool adopted = false;         // that record gave the column its kind
@@ -203,6 +85,17 @@ class Decoder {
     std::string_view name;
     int column;
   };
+
+  // How many rows a batch of so many columns may have.
+  int64_t MostRows(size_t columns) const {
+    const auto all = static_cast<int64_t>(records_.size());
+    if (columns == 0) return all;
+    return std::min(all, std::max(int64_t{1}, max_cells_ / static_cast<int64_t>(columns)));
+  }
+
+  void AddColumn(std::string_view name, Kind kind, size_t columns) {
+    columns_.emplace_back(name, kind, std::max(rows_ + 1, MostRows(columns)), max_bytes_);
+  }
 
   void StartRecord() {
     next_guess_ = 0;
@@ -316,7 +209,7 @@ class Decoder {
     if (!utf8 || raw_collision_) return kCheckedOnly;
     if (name.find('\0') != std::string_view::npos) name_with_nul_ = true;
     const auto column = static_cast<int>(columns_.size());
-    columns_.emplace_back(name, Kind::kNone, max_rows_);
+    AddColumn(name, Kind::kNone, columns_.size() + 1);
     found_index_.Add(name, column);
     return column;
   }
@@ -347,7 +240,7 @@ class Decoder {
         if (static_cast<Kind>(field) != kind) lists.clear();
         kind = static_cast<Kind>(field);
         Cursor list;
-        if (!feature.ReadMessage(&list) || !CheckList(kind, list)) return false;
+        if (!feature.ReadMessage(&list) || !CheckList(kind, list, kListDepth)) return false;
         lists.push_back(list);
       }
     }
@@ -394,7 +287,7 @@ class Decoder {
       return CheckLists(kind, lists, count);
     }
     for (size_t i = 0; i < count; ++i) {
-      if (!ReadList(kind, lists[i], column)) return false;
+      if (!ReadList(kind, lists[i], kListDepth, column)) return false;
     }
     column.FinishRow(kind != Kind::kNone);
     return true;
@@ -402,7 +295,7 @@ class Decoder {
 
   static bool CheckLists(Kind kind, const Cursor* lists, size_t count) {
     return std::all_of(lists, lists + count,
-                       [kind](const Cursor& list) { return CheckList(kind, list); });
+                       [kind](const Cursor& list) { return CheckList(kind, list, kListDepth); });
   }
 
   void TakeBack(Target& target) {
@@ -481,7 +374,7 @@ class Decoder {
       batch.children.push_back(columns_[static_cast<size_t>(number)].column.Finish(rows_));
     }
     if (plan_.raw_record_column()) {
-      ListColumn raw(*plan_.raw_record_column(), Kind::kBytes, rows_);
+      ListColumn raw(*plan_.raw_record_column(), Kind::kBytes, rows_, max_bytes_);
       for (const std::string_view record : good) {
         raw.AddBytes(record);
         raw.FinishRow(true);
@@ -495,7 +388,8 @@ class Decoder {
 
   const ExamplePlan& plan_;
   const std::vector<std::string_view>& records_;
-  const int64_t max_rows_;
+  const int64_t max_cells_;
+  size_t max_bytes_ = 0;
   std::vector<Target> columns_;
   NameIndex found_index_;  // without planned columns: those that the records have shown
   std::vector<Guess> guesses_;
@@ -527,8 +421,8 @@ ExamplePlan::ExamplePlan(std::optional<std::vector<PlannedColumn>> columns,
 }
 
 DecodeResult DecodeExamples(const ExamplePlan& plan, const std::vector<std::string_view>& records,
-                            bool collect_failures) {
-  return Decoder(plan, records).Run(collect_failures);
+                            bool collect_failures, int64_t max_cells) {
+  return Decoder(plan, records, max_cells).Run(collect_failures);
 }
 
 }  // namespace tfrecord_beam

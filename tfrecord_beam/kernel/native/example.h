@@ -2,8 +2,9 @@
 //
 //   message Example  { Features features = 1; }
 //   message Features { map<string, Feature> feature = 1; }
-//   message Feature  { oneof kind { BytesList bytes_list = 1; FloatList float_list = 2; Int64List
-//   int64_list = 3; } } message XList    { repeated X value = 1; }
+//   message Feature  { oneof kind { BytesList bytes_list = 1;
+//                                   FloatList float_list = 2;
+//                                   Int64List int64_list = 3; } }
 #pragma once
 
 #include <cstdint>
@@ -67,8 +68,9 @@ struct DecodeResult {
 };
 
 // With `collect_failures` records that fail are left out of the batch; else the first one ends the
-// call and the batch is empty.
+// call and the batch is empty. Ends before a row with which rows times columns would be more than
+// `max_cells`; the records that were looked at are the rows and the failures.
 DecodeResult DecodeExamples(const ExamplePlan& plan, const std::vector<std::string_view>& records,
-                            bool collect_failures);
+                            bool collect_failures, int64_t max_cells);
 
 }  // namespace tfrecord_beam

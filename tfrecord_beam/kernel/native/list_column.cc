@@ -8,7 +8,7 @@ namespace tfrecord_beam {
 namespace {
 
 Buffer Finished(Buffer buffer) {
-  buffer.Reserve(1);  // consumers may want a pointer even where there is no data
+  if (buffer.data() == nullptr) buffer.Reserve(1);  // consumers may want a pointer in any case
   return buffer;
 }
 
@@ -40,6 +40,9 @@ void ListColumn::GrowValues(size_t more) {
     const double per_row = static_cast<double>(values_.size()) / static_cast<double>(rows_);
     expected = static_cast<size_t>(1.05 * per_row * static_cast<double>(max_rows_ - rows_));
   }
+  // Each value has at least a byte of the records.
+  const size_t most = max_bytes_ * (kind_ == Kind::kInt64 ? sizeof(int64_t) : 1);
+  expected = std::min(expected, most - std::min(most, values_.size()));
   values_.Reserve(std::max(more, expected));
 }
 

@@ -16,8 +16,9 @@ enum class Kind : int { kNone = 0, kBytes = 1, kFloat = 2, kInt64 = 3 };  // as 
 // The row written last can be taken back.
 class ListColumn {
  public:
-  ListColumn(std::string_view name, Kind kind, int64_t max_rows)
-      : name_(name), max_rows_(max_rows) {
+  // `max_bytes`: what the records have together; only a hint of how much to expect.
+  ListColumn(std::string_view name, Kind kind, int64_t max_rows, size_t max_bytes)
+      : name_(name), max_rows_(max_rows), max_bytes_(max_bytes) {
     offsets_.Reserve(static_cast<size_t>(max_rows + 1) * sizeof(int64_t));
     offsets()[0] = 0;
     const auto bitmap_size = static_cast<size_t>(max_rows + 7) / 8;
@@ -50,7 +51,7 @@ class ListColumn {
     auto* const begin =
         reinterpret_cast<uint64_t*>(ReserveValues(CountVarints(packed) * sizeof(uint64_t)));
     uint64_t* end = begin;
-    if (!DecodeVarints<true>(packed, &end)) return false;
+    if (!DecodeVarints<true>(packed, begin + values_.room() / sizeof(uint64_t), &end)) return false;
     values_.Advance(static_cast<size_t>(end - begin) * sizeof(uint64_t));
     values_count_ += end - begin;
     return true;
@@ -121,6 +122,7 @@ class ListColumn {
   std::string_view name_;
   Kind kind_ = Kind::kNone;
   int64_t max_rows_;
+  size_t max_bytes_;
   int64_t rows_ = 0;
   int64_t null_count_ = 0;
   int64_t values_count_ = 0;

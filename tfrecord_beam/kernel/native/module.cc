@@ -138,7 +138,7 @@ class ExampleDecoder {
   }
 
   py::tuple Decode(const py::buffer& data, const py::buffer& offsets, const py::buffer& lengths,
-                   bool collect_failures) const {
+                   bool collect_failures, std::optional<int64_t> max_cells) const {
     const View bytes(data);
     const py::buffer_info offset_info = RequestInt64(offsets, "offsets");
     const py::buffer_info length_info = RequestInt64(lengths, "lengths");
@@ -159,27 +159,29 @@ class ExampleDecoder {
       }
       records[i] = bytes.bytes().substr(static_cast<size_t>(offset), static_cast<size_t>(length));
     }
-    return DecodeSpans(records, collect_failures);
+    return DecodeSpans(records, collect_failures, max_cells);
   }
 
-  py::tuple DecodeRecords(const py::sequence& records, bool collect_failures) const {
+  py::tuple DecodeRecords(const py::sequence& records, bool collect_failures,
+                          std::optional<int64_t> max_cells) const {
     std::vector<View> views;
     std::vector<std::string_view> spans;
     views.reserve(records.size());
     spans.reserve(records.size());
-    for (const py::handle record : records) {
+    for (const py::object record : records) {
       views.emplace_back(record);
       spans.push_back(views.back().bytes());
     }
-    return DecodeSpans(spans, collect_failures);
+    return DecodeSpans(spans, collect_failures, max_cells);
   }
 
  private:
-  py::tuple DecodeSpans(const std::vector<std::string_view>& records, bool collect_failures) const {
+  py::tuple DecodeSpans(const std::vector<std::string_view>& records, bool collect_failures,
+                        std::optional<int64_t> max_cells) const {
     DecodeResult result;
     {
       const py::gil_scoped_release release;
-      result = DecodeExamples(*plan_, records, collect_failures);
+      result = DecodeExamples(*plan_, records, collect_failures, max_cells.value_or(kNoBound));
     }
     py::list failures;
     for (const Failure& failure : result.failures) failures.append(ToPython(failure));
@@ -240,7 +242,7 @@ py::bytes FrameRecords(const py::sequence& records) {
   std::vector<View> views;
   views.reserve(records.size());
   size_t size = 0;
-  for (const py::handle record : records) {
+  for (const py::object record : records) {
     views.emplace_back(record);
     size += views.back().size() + static_cast<size_t>(kHeaderSize + kFooterSize);
   }
@@ -273,9 +275,10 @@ PYBIND11_MODULE(_native, module) {
   py::class_<ExampleDecoder>(module, "ExampleDecoder")
       .def(py::init<const py::object&>(), py::arg("plan"))
       .def("decode", &ExampleDecoder::Decode, py::arg("data"), py::arg("offsets"),
-           py::arg("lengths"), py::kw_only(), py::arg("collect_failures") = false)
+           py::arg("lengths"), py::kw_only(), py::arg("collect_failures") = false,
+           py::arg("max_cells") = py::none())
       .def("decode_records", &ExampleDecoder::DecodeRecords, py::arg("records"), py::kw_only(),
-           py::arg("collect_failures") = false);
+           py::arg("collect_failures") = false, py::arg("max_cells") = py::none());
 
   module.def(
       "crc32c", [](const py::buffer& data, uint32_t crc) { return ComputeCrc(data, crc, Crc32c); },

@@ -214,13 +214,13 @@ inline size_t CountVarints(std::string_view packed) {
   return count;
 }
 
-// Decodes all of them to `out`, which has room for CountVarints, and moves it to the end of what
-// was written. With kStore false they are only checked and `out` may be null.
+// Decodes all of them to `*out` and moves it to the end of what was written. With kStore false they
+// are only checked. Nothing is taken for granted that was seen before, not even by CountVarints:
+// another thread may write to the buffer meanwhile.
 template <bool kStore>
-bool DecodeVarints(std::string_view packed, uint64_t** out) {
+bool DecodeVarints(std::string_view packed, const uint64_t* room_end, uint64_t** out) {
   const auto* position = reinterpret_cast<const uint8_t*>(packed.data());
   const uint8_t* const end = position + packed.size();
-  if (position != end && end[-1] >= 0x80) return false;  // so no varint runs over the end
   uint64_t* write = *out;
   while (position != end) {
     uint64_t value = *position++;
@@ -229,13 +229,16 @@ bool DecodeVarints(std::string_view packed, uint64_t** out) {
       uint64_t byte;
       int shift = 7;
       do {
-        if (shift > 63) return false;  // more than 10 bytes
+        if (position == end || shift > 63) return false;  // cut short, or more than 10 bytes
         byte = *position++;
         value |= (byte & 0x7f) << shift;
         shift += 7;
       } while (byte >= 0x80);
     }
-    if constexpr (kStore) *write++ = value;
+    if constexpr (kStore) {
+      if (write == room_end) return false;
+      *write++ = value;
+    }
   }
   *out = write;
   return true;

@@ -41,14 +41,24 @@ class ExampleDecoder:
         self._raw_name = None if raw_name is None else raw_name.encode()
 
     def decode(
-        self, data: Buffer, offsets: Buffer, lengths: Buffer, *, collect_failures: bool = False
+        self,
+        data: Buffer,
+        offsets: Buffer,
+        lengths: Buffer,
+        *,
+        collect_failures: bool = False,
+        max_cells: int | None = None,
     ) -> tuple[pa.RecordBatch, list[DecodeFailure]]:
         """Decodes the records ``data[offsets[i] : offsets[i] + lengths[i]]`` (int64 buffers)."""
         records = _slice_records(data, offsets, lengths)
-        return self.decode_records(records, collect_failures=collect_failures)
+        return self.decode_records(records, collect_failures=collect_failures, max_cells=max_cells)
 
     def decode_records(
-        self, records: Sequence[Buffer], *, collect_failures: bool = False
+        self,
+        records: Sequence[Buffer],
+        *,
+        collect_failures: bool = False,
+        max_cells: int | None = None,
     ) -> tuple[pa.RecordBatch, list[DecodeFailure]]:
         """Decodes records that are objects of their own (`bytes`, ...)."""
         kinds = dict(self._planned or {})
@@ -56,6 +66,8 @@ class ExampleDecoder:
         raw_records: list[bytes] = []
         failures: list[DecodeFailure] = []
         for index, buffer in enumerate(records):
+            if rows and max_cells is not None and (len(rows) + 1) * len(kinds) > max_cells:
+                break
             record = memoryview(buffer).tobytes()
             result = self._read_features(index, record, kinds)
             if isinstance(result, DecodeFailure):

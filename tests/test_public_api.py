@@ -1,0 +1,121 @@
+"""What `import tfrecord_beam` offers."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import tfrecord_beam
+
+PUBLIC = [
+    "BeamSource",
+    "CorruptRecord",
+    "CorruptRecordError",
+    "CoverageError",
+    "DecodeError",
+    "DecodeRecordBlocks",
+    "ExamplesToRecordBatchDecoder",
+    "NoMatchError",
+    "Project",
+    "RawRecordBeamSource",
+    "RawRecordToRecordBatch",
+    "ReadRecordBlocks",
+    "RecordBatchesOptions",
+    "RecordBlock",
+    "SchemaError",
+    "TFExampleBeamRecord",
+    "TFExampleRecord",
+    "TFRecordBeamError",
+    "__version__",
+    "count",
+    "errors",
+    "iter_batches",
+    "kernel",
+    "read_table",
+    "tfxio",
+    "transforms",
+]
+"""A name that is added or taken away here is a change that users notice."""
+
+SUBMODULES = ["errors", "kernel", "tfxio", "transforms"]
+OBJECTS = [name for name in PUBLIC if name not in (*SUBMODULES, "__version__")]
+
+
+def test_names_are_these() -> None:
+    assert list(tfrecord_beam.__all__) == PUBLIC
+    assert set(PUBLIC) <= set(dir(tfrecord_beam))
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse(pathlib.Path(tfrecord_beam.__file__).read_text(encoding="utf-8"))
+    imported = {
+        (node.module, alias.name, alias.asname)
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    offered = {(module, name) for module, names in tfrecord_beam._MODULES.items() for name in names}
+    offered |= {("tfrecord_beam", name) for name in SUBMODULES}
+    assert imported == {(module, name, name) for module, name in offered}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_name_is_what_its_module_has(name: str) -> None:
+    found = getattr(tfrecord_beam, name)
+    assert found is getattr(importlib.import_module(found.__module__), name)
+    assert found.__module__ == tfrecord_beam._MODULE_OF[name]
+
+
+@pytest.mark.parametrize("name", SUBMODULES)
+def test_submodule_is_loaded_on_use(name: str) -> None:
+    assert getattr(tfrecord_beam, name) is sys.modules[f"tfrecord_beam.{name}"]
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_name_is_documented(name: str) -> None:
+    found = getattr(tfrecord_beam, name)
+    doc = inspect.cleandoc(found.__doc__ or "")  # Its own: an inherited one is not there.
+    first, *_ = doc.split("\n\n")
+    assert first.endswith(".")
+    if not (inspect.isclass(found) and issubclass(found, Exception)):
+        sections = ("Example", "Args:", "Attributes:", ">>> ")
+        assert any(section in doc for section in sections)
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_each_argument_is_documented(name: str) -> None:
+    """Or the text says whose arguments the others are."""
+    found = getattr(tfrecord_beam, name)
+    if inspect.isclass(found) and (issubclass(found, Exception) or dataclasses.is_dataclass(found)):
+        return
+    doc = inspect.getdoc(found) or ""
+    if "as are" in doc or "as for" in doc:
+        return
+    missing = [
+        parameter
+        for parameter in inspect.signature(found).parameters
+        if f"  {parameter}: " not in doc
+    ]
+    assert missing == []
+
+
+def test_unknown_name() -> None:
+    with pytest.raises(AttributeError, match=r"^module 'tfrecord_beam' has no attribute 'Sauce'$"):
+        tfrecord_beam.Sauce  # noqa: B018
+
+
+def test_star_import_gives_the_names() -> None:
+    script = "from tfrecord_beam import *; print(*sorted(n for n in dir() if n[:2] != '__'))"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == sorted([*OBJECTS, *SUBMODULES])

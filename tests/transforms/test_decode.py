@@ -1,0 +1,102 @@
+"""Tests of tfrecord_beam.transforms.decode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+import pytest
+from apache_beam.transforms.window import FixedWindows, TimestampedValue
+
+from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA
+from tests.tfxio.pipelines import run
+from tests.transforms.apart import run_apart
+from tests.wire import bytes_list, entry, example
+from tfrecord_beam.errors import DecodeError
+from tfrecord_beam.transforms import decode as decode_module
+from tfrecord_beam.transforms.decode import DecodeRecordBlocks, RawRecordToRecordBatch
+
+BAD = example(entry("id", bytes_list(b"7")))
+
+
+def ids(batches: list[pa.RecordBatch]) -> list[int]:
+    return sorted(value for batch in batches for value in batch["id"].flatten().to_pylist())
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 10, 1000])
+def test_records_become_batches(batch_size: int | None) -> None:
+    decode = RawRecordToRecordBatch(SCHEMA, batch_size=batch_size, raw_record_column_name="raw")
+    batches = run(beam.Create(RECORDS, reshuffle=False), decode).elements
+    assert ids(batches) == list(range(NUM_RECORDS))
+    raw = [value for batch in batches for value in batch["raw"].flatten().to_pylist()]
+    assert sorted(raw) == sorted(RECORDS)
+    if batch_size is not None:
+        counts = sorted(batch.num_rows for batch in batches)
+        assert max(counts) <= batch_size
+        assert counts[1:] == [batch_size] * (len(counts) - 1)
+
+
+def test_batches_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decode_module, "BLOCK_BYTES", 500)
+    batches = run(beam.Create(RECORDS, reshuffle=False), RawRecordToRecordBatch(SCHEMA)).elements
+    assert ids(batches) == list(range(NUM_RECORDS))
+    assert len(batches) > 3
+
+
+def test_no_records() -> None:
+    assert run(beam.Create([]), RawRecordToRecordBatch(SCHEMA)).elements == []
+
+
+def test_windows_do_not_mix() -> None:
+    stamped: Any = beam.Map(lambda i: TimestampedValue(RECORDS[i], i * 10))
+    windows: Any = beam.WindowInto(FixedWindows(100))
+    source = beam.Create(range(30), reshuffle=False)
+    batches = run(source, stamped, windows, RawRecordToRecordBatch(SCHEMA)).elements
+    assert sorted(ids([batch]) for batch in batches) == [
+        list(range(start, start + 10)) for start in (0, 10, 20)
+    ]
+
+
+def test_bad_record_is_an_error() -> None:
+    with pytest.raises(DecodeError, match=r"Expected int64_list for feature 'id', found bytes_li"):
+        run(beam.Create([*RECORDS, BAD]), RawRecordToRecordBatch(SCHEMA))
+
+
+def test_bad_records_go_aside() -> None:
+    good, corrupt, counters = run_apart(
+        beam.Create([*RECORDS, BAD, b"\xff"], reshuffle=False),
+        make=lambda handler: RawRecordToRecordBatch(SCHEMA, error_handler=handler),
+    )
+    assert ids(good) == list(range(NUM_RECORDS))
+    assert sorted(each.sample for each in corrupt) == sorted([BAD, b"\xff"])
+    assert {each.file for each in corrupt} == {None}
+    assert counters["corrupt_records"] == 2
+
+
+def test_batch_of_bad_records_only_is_none() -> None:
+    good, corrupt, _ = run_apart(
+        beam.Create([BAD, BAD]),
+        make=lambda handler: RawRecordToRecordBatch(SCHEMA, error_handler=handler),
+    )
+    assert (good, len(corrupt)) == ([], 2)
+
+
+@pytest.mark.parametrize("transform", [RawRecordToRecordBatch, DecodeRecordBlocks])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": ["lost"]}, "^Expected columns among 'name', 'id', .*, found 'lost'"),
+        ({"raw_record_column_name": "id"}, "^Expected a raw-record column with a name of its own"),
+        ({"max_corrupt_records": 1}, "^Expected error_handler beside max_corrupt_records"),
+    ],
+)
+def test_options_are_checked_at_once(transform: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        transform(SCHEMA, **options)
+
+
+@pytest.mark.parametrize("batch_size", [0, -1, True, 1.0])
+def test_batch_size_is_checked_at_once(batch_size: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^Expected batch_size .*found {batch_size!r}"):
+        RawRecordToRecordBatch(SCHEMA, batch_size=batch_size)

@@ -1,0 +1,42 @@
+"""The sources on Beam's local runner in each of its modes: always the same records.
+
+The runner is named: the one that Beam takes by default would download an engine.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import apache_beam as beam
+import pytest
+from apache_beam.options.pipeline_options import PipelineOptions
+from apache_beam.testing.util import assert_that, equal_to
+
+from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
+from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
+
+
+def options_of(mode: str) -> PipelineOptions:
+    return PipelineOptions(
+        [
+            "--runner=apache_beam.runners.portability.fn_api_runner.FnApiRunner",
+            "--direct_num_workers=2",
+            f"--direct_running_mode={mode}",
+        ]
+    )
+
+
+@pytest.mark.parametrize("mode", ["in_memory", "multi_threading", "multi_processing"])
+def test_records_are_the_same_on_each_runner(
+    mode: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Worker processes find the package where this one does.
+    monkeypatch.setenv("PYTHONPATH", ":".join(filter(None, sys.path)))
+    write_files(tmp_path)
+    with beam.Pipeline(options=options_of(mode)) as pipeline:
+        raw = pipeline | RawRecordBeamSource(tmp_path, desired_bundle_bytes=400)
+        assert_that(raw, equal_to(RECORDS), label="Records")
+        batches = pipeline | BeamSource(tmp_path, SCHEMA, batch_size=6, desired_bundle_bytes=400)
+        ids = batches | beam.FlatMap(lambda batch: batch.column("id").flatten().to_pylist())
+        assert_that(ids, equal_to(list(range(NUM_RECORDS))), label="Ids")
