@@ -148,10 +148,12 @@ leg_native() {
   export TFRECORD_BEAM_WERROR=1
   CC=gcc CXX=g++ uv pip install -q --no-deps --reinstall .
   CC=clang CXX=clang++ uv pip install -q --no-deps --reinstall .
-  local source
+  local source compiler
   for source in tfrecord_beam/kernel/native/*.cc; do
     case $source in */module.cc) continue ;; esac
-    aarch64-linux-gnu-g++ -std=c++17 -O3 -Wall -Wextra -Wconversion -Werror -fsyntax-only "$source"
+    for compiler in aarch64-linux-gnu-g++ 'clang++ --target=aarch64-linux-gnu'; do
+      $compiler -std=c++17 -O3 -Wall -Wextra -Wconversion -Werror -fsyntax-only "$source"
+    done
   done
 }
 

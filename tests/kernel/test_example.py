@@ -671,3 +671,103 @@ def test_what_is_no_plan(kernel: ModuleType, plan: object) -> None:
 def test_options_are_keyword_only(kernel: ModuleType) -> None:
     with pytest.raises(TypeError):
         kernel.ExampleDecoder(DecodePlan()).decode_records([], True)
+
+
+@pytest.mark.parametrize("make", [OnTheFly, numpy_bytes, numpy_objects])
+def test_records_that_are_made_when_asked_for(
+    kernel: ModuleType, make: Callable[[list[bytes]], Any]
+) -> None:
+    """Nobody but the decoder keeps such a record alive while it is decoded."""
+    records = [example(entry("i", int64(i)), entry("b", bytes_list(b"%d" % i))) for i in range(200)]
+    exported, _ = kernel.ExampleDecoder(DecodePlan()).decode_records(make(records))
+    assert contents(pa.record_batch(exported)) == contents(decode(kernel, records))
+
+
+def test_data_that_change_meanwhile(kernel: ModuleType) -> None:
+    """The batch is of any content, but the process goes on."""
+    records = [example(entry("b", bytes_list(b"x" * 50)), entry("i", int64(*range(20))))] * 200
+    data, offsets, lengths = spans(records)
+    changing = bytearray(data)
+    done = threading.Event()
+
+    def change() -> None:
+        dice = random.Random(5)
+        while not done.is_set():
+            changing[dice.randrange(len(changing))] ^= 1 << dice.randrange(8)
+
+    with ThreadPoolExecutor(1) as pool:
+        changes = pool.submit(change)
+        try:
+            end = time.monotonic() + 0.5
+            while time.monotonic() < end:
+                changing[:] = data
+                exported, failures = kernel.ExampleDecoder(DecodePlan()).decode(
+                    changing, offsets, lengths, collect_failures=True
+                )
+                batch = pa.record_batch(exported)
+                batch.validate(full=True)
+                assert batch.num_rows + len(failures) == len(records)
+        finally:
+            done.set()
+        changes.result()
+
+
+# --- A bound on the cells ----------------------------------------------------------------
+
+
+def rows_with(
+    kernel: ModuleType, records: Sequence[bytes], plan: DecodePlan, max_cells: int | None
+) -> tuple[int, list[int]]:
+    """Returns the rows of a bounded call and which records failed, in either way to call."""
+    batch, failures = decode_all(kernel, records, plan, max_cells)
+    looked_at = batch.num_rows + len(failures)
+    whole, all_failures = decode_all(kernel, records[:looked_at], plan)
+    assert contents(batch) == contents(whole)
+    assert failures == all_failures
+    return batch.num_rows, [failure.record for failure in failures]
+
+
+PAIR = example(entry("a", int64(1)), entry("b", int64(2)))
+WRONG = example(entry("a", floats(1.0)))
+
+
+@pytest.mark.parametrize(
+    "plan", [DecodePlan(), plan_of({"a": INT64, "b": INT64}, "raw")], ids=["shown", "planned"]
+)
+@pytest.mark.parametrize(
+    ("max_cells", "rows"),
+    [(None, 8), (16, 8), (15, 7), (14, 7), (6, 3), (5, 2), (3, 1), (2, 1), (1, 1), (0, 1)],
+)
+def test_cells_are_bounded(
+    kernel: ModuleType, plan: DecodePlan, max_cells: int | None, rows: int
+) -> None:
+    assert rows_with(kernel, [PAIR] * 8, plan, max_cells) == (rows, [])
+
+
+@pytest.mark.parametrize("plan", [DecodePlan(), plan_of({"a": INT64, "b": INT64})])
+@pytest.mark.parametrize(
+    ("max_cells", "expected"),
+    [(2, (1, [0, 1])), (4, (2, [0, 1, 3, 4])), (6, (3, [0, 1, 3, 4])), (99, (3, [0, 1, 3, 4, 7]))],
+)
+def test_failures_are_no_cells(
+    kernel: ModuleType, plan: DecodePlan, max_cells: int, expected: tuple[int, list[int]]
+) -> None:
+    records = [b"\xff", b"\xff", PAIR, b"\xff", b"\xff", PAIR, PAIR, b"\xff"]
+    assert rows_with(kernel, records, plan, max_cells) == expected
+
+
+@pytest.mark.parametrize("raw_record_column", [None, "raw"])
+def test_rows_without_columns_are_not_bounded(
+    kernel: ModuleType, raw_record_column: str | None
+) -> None:
+    plan = plan_of({}, raw_record_column)
+    assert rows_with(kernel, [PAIR] * 8, plan, 1) == (8, [])
+    assert rows_with(kernel, [b""] * 8, plan_of(None, raw_record_column), 1) == (8, [])
+
+
+def test_first_failure_beyond_the_bound_is_none(kernel: ModuleType) -> None:
+    decoder = kernel.ExampleDecoder(plan_of({"a": INT64}))
+    exported, failures = decoder.decode_records([PAIR, PAIR, WRONG], max_cells=2)
+    assert (pa.record_batch(exported).num_rows, failures) == (2, [])
+    with pytest.raises(DecodeError, match="at record 2"):
+        decoder.decode_records([PAIR, PAIR, WRONG], max_cells=3)

@@ -357,6 +357,22 @@ def test_file_of_zeros_is_named() -> None:
 # --- What cannot be told -----------------------------------------------------------------
 
 
+@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
+def test_file_in_a_file_is_skipped_whole_where_its_length_is_right(
+    compressed: bool, options: ReadOptions
+) -> None:
+    """No record inside it is taken for one of the file."""
+    records = [b"before", framed(b"one", EIGHT, b""), b"after"]
+    starts = frame_starts(records)
+    header_crc = range(starts[1] + 8, starts[1] + 12)
+    payload_crc = range(starts[2] - 4, starts[2])
+    for offset in (*header_crc, *payload_crc):
+        data = flip(framed(*records), offset)
+        reading = read_file(gzip.compress(data) if compressed else data, (), options, collect=True)
+        assert reading.records == [b"before", b"after"]
+        assert reading.damage() == [(starts[1], starts[2] - starts[1])]
+
+
 def test_damage_in_a_file_in_a_file_is_not_silent() -> None:
     records = [b"before", framed(b"one", EIGHT, b""), b"after"]
     starts = frame_starts(records)
