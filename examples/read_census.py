@@ -1,6 +1,9 @@
 """Reads a census with a Beam pipeline: who earns how much, and what the library counted.
 
 python examples/read_census.py [PATTERN [SCHEMA]]
+
+Without an argument it makes a census up. A file of the UCI Adult data set (adult.data) it first
+writes as TFRecord.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from apache_beam.metrics import MetricsFilter
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 import tfrecord_beam
-from tfrecord_beam.records.demo import write_census
+from tfrecord_beam.records.demo import read_people, write_census
 
 COLUMNS = ["label", "age", "hours-per-week"]
 
@@ -63,8 +66,10 @@ def main(pattern: str, schema: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(*sys.argv[1:])
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            main(*write_census(folder))
+    arguments = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        if not arguments:
+            arguments = [*write_census(folder)]
+        elif arguments[0].endswith((".data", ".test")):
+            arguments = [*write_census(folder, read_people(arguments[0]))]
+        main(*arguments)

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 import tfrecord_beam
-from tfrecord_beam.records.demo import CENSUS_TYPES, census_schema, write_census
+from tfrecord_beam.records.demo import CENSUS_TYPES, census_schema, read_people, write_census
 
 
 def test_files(tmp_path: pathlib.Path) -> None:
@@ -39,3 +39,24 @@ def test_same_each_time(seed: int, tmp_path: pathlib.Path) -> None:
         write_census(folder, num_records=20, seed=chosen)
         contents.append([path.read_bytes() for path in sorted(folder.iterdir())])
     assert contents[0] == contents[1] != contents[2]
+
+
+UCI = """|1x3 Cross validator
+39, State-gov, 77516, Bachelors, 13, Never-married, Adm-clerical, Not-in-family, White, Male, \
+2174, 0, 40, United-States, <=50K
+52, ?, 209642, HS-grad, 9, Married-civ-spouse, ?, Husband, White, Male, 0, 0, 45, ?, >50K.
+
+"""
+
+
+def test_people_of_the_uci_census(tmp_path: pathlib.Path) -> None:
+    source = tmp_path / "adult.test"
+    source.write_text(UCI, encoding="utf-8")
+    people = list(read_people(source))
+    assert [list(person) for person in people] == [list(CENSUS_TYPES)] * 2
+    assert [person["label"] for person in people] == [[b"<=50K"], [b">50K"]]
+    demo = write_census(tmp_path, people, num_shards=1)
+    table = tfrecord_beam.read_table(demo.pattern, demo.schema)
+    assert table["age"].to_pylist() == [[39], [52]]
+    assert table["capital-gain"].to_pylist() == [[2174.0], [0.0]]
+    assert table["workclass"].to_pylist() == [[b"State-gov"], None]

@@ -1,17 +1,18 @@
-"""A made-up census: TFRecord files and their schema, to try things on.
+"""A census, made up or real: TFRecord files and their schema, to try things on.
 
-The columns are those of the UCI Adult data set (https://archive.ics.uci.edu/dataset/2/adult); the
-people are drawn at random.
+The columns are those of the UCI Adult data set (https://archive.ics.uci.edu/dataset/2/adult). The
+people are drawn at random, or read from its files.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import itertools
 import os
 import pathlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from google.protobuf import text_format
@@ -91,8 +92,26 @@ class DemoFiles(NamedTuple):
     schema: str
 
 
+def read_people(path: str | os.PathLike[str]) -> Iterator[Person]:
+    """Yields the people of a file of the UCI Adult data set, ``adult.data`` or ``adult.test``."""
+    kinds = {name: type(values[0]) for name, values in make_person(random.Random(0)).items()}
+    with open(path, encoding="utf-8") as lines:
+        for words in csv.reader(lines, skipinitialspace=True):
+            if len(words) == len(kinds):  # else a comment or an empty line
+                words[-1] = words[-1].rstrip(".")  # as adult.test writes its labels
+                yield {
+                    name: [word.encode() if kind is bytes else kind(word)]
+                    for (name, kind), word in zip(kinds.items(), words, strict=True)
+                }
+
+
 def write_census(
-    folder: str | os.PathLike[str], *, num_records: int = 15_000, num_shards: int = 3, seed: int = 0
+    folder: str | os.PathLike[str],
+    people: Iterable[Person] | None = None,
+    *,
+    num_records: int = 15_000,
+    num_shards: int = 3,
+    seed: int = 0,
 ) -> DemoFiles:
     """Writes TFRecord files of people, the last one compressed with gzip, and their schema.
 
@@ -100,15 +119,19 @@ def write_census(
 
     Args:
       folder: where to; must be there.
+      people: whom to write. None: `num_records` people that are made up.
       num_records: people in all files together.
       num_shards: how many files.
       seed: the same seed gives the same people.
     """
-    source = random.Random(seed)
+    if people is None:
+        source = random.Random(seed)
+        people = (make_person(source) for _ in range(num_records))
+    records = [_serialize(person) for person in people]
     place = pathlib.Path(folder)
     for shard in range(num_shards):
-        count = num_records * (shard + 1) // num_shards - num_records * shard // num_shards
-        frames = kernel.frame([_serialize(make_person(source)) for _ in range(count)])
+        start, stop = (len(records) * n // num_shards for n in (shard, shard + 1))
+        frames = kernel.frame(records[start:stop])
         path = place / f"census-{shard:05}-of-{num_shards:05}.tfrecord"
         if shard == num_shards - 1:
             path, frames = path.with_name(path.name + ".gz"), gzip.compress(frames, mtime=0)
