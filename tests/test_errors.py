@@ -142,3 +142,21 @@ def test_no_error_claims_an_errno(error_class: type[TFRecordBeamError]) -> None:
 def test_locations_compare_by_value() -> None:
     assert Location("a", 52) == Location(file="a", offset=52)
     assert len({Location("a", 52), Location("a", 52), Location("a", 53)}) == 2
+
+
+@every_class
+@pytest.mark.parametrize(
+    ("location", "hint"), [(PLACE, HINT), (PLACE, None), (Location(), HINT), (Location(), None)]
+)
+def test_parts_stay_on_the_error_that_beam_makes_of_it(
+    error_class: type[TFRecordBeamError], location: Location, hint: str | None
+) -> None:
+    """Beam makes it anew of its `args`, with the name of the step behind the first of them."""
+    error = error_class(MESSAGE, location, hint)
+    step = " [while running 'Read [a]/Decode']"
+    again = error_class(error.args[0] + step, *error.args[1:])
+    for copied in (again, pickle.loads(pickle.dumps(again)), copy.copy(again)):
+        assert (copied.message, copied.location, copied.hint) == (MESSAGE, location, hint)
+        assert str(copied) == str(error) + step
+    located = again.located(file="b")
+    assert (located.message, located.location.file) == (MESSAGE, "b")

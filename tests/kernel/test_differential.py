@@ -43,8 +43,10 @@ def calls(draw: st.DrawFn) -> tuple[DecodePlan, list[bytes]]:
     return draw(plans(schema)), records
 
 
-def decoded(kernel: ModuleType, records: list[bytes], plan: DecodePlan) -> Decoded:
-    batch, failures = decode_all(kernel, records, plan)
+def decoded(
+    kernel: ModuleType, records: list[bytes], plan: DecodePlan, max_cells: int | None = None
+) -> Decoded:
+    batch, failures = decode_all(kernel, records, plan, max_cells)
     return contents(batch), failures
 
 
@@ -56,12 +58,15 @@ def first_error(kernel: ModuleType, records: list[bytes], plan: DecodePlan) -> s
     return None
 
 
-@given(call=calls())
+@given(call=calls(), max_cells=st.none() | st.integers(0, 20))
 def test_same_batch_and_same_failures(
-    native: ModuleType, reference: ModuleType, call: tuple[DecodePlan, list[bytes]]
+    native: ModuleType,
+    reference: ModuleType,
+    call: tuple[DecodePlan, list[bytes]],
+    max_cells: int | None,
 ) -> None:
     plan, records = call
-    assert decoded(native, records, plan) == decoded(reference, records, plan)
+    assert decoded(native, records, plan, max_cells) == decoded(reference, records, plan, max_cells)
     assert first_error(native, records, plan) == first_error(reference, records, plan)
 
 

@@ -7,9 +7,11 @@ import random
 import struct
 import weakref
 from array import array
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -27,7 +29,9 @@ from tests.decoding import (
     plan_of,
     spans,
 )
+from tests.frames import framed
 from tests.wire import bytes_list, entry, example, floats, int64
+from tfrecord_beam.errors import DecodeError
 from tfrecord_beam.kernel.plan import DecodePlan, Kind
 
 PLAIN = {BYTES: bytes_list(b"x", b""), FLOAT: floats(0.5, -2.0), INT64: int64(7, -1)}
@@ -673,101 +677,102 @@ def test_options_are_keyword_only(kernel: ModuleType) -> None:
         kernel.ExampleDecoder(DecodePlan()).decode_records([], True)
 
 
-@pytest.mark.parametrize("make", [OnTheFly, numpy_bytes, numpy_objects])
-def test_records_that_are_made_when_asked_for(
-    kernel: ModuleType, make: Callable[[list[bytes]], Any]
+class MadeWhenAskedFor:
+    """Records that nobody keeps: each is made anew for who asks for it."""
+
+    def __init__(self, records: Sequence[bytes]) -> None:
+        self._records = records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __getitem__(self, index: int) -> bytes:
+        return bytes(bytearray(self._records[index]))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [MadeWhenAskedFor, np.array, lambda records: np.array(records, object)],
+    ids=["sequence", "numpy bytes", "numpy objects"],
+)
+def test_records_of_any_sequence(
+    kernel: ModuleType, make: Callable[[Sequence[bytes]], Sequence[bytes]]
 ) -> None:
-    """Nobody but the decoder keeps such a record alive while it is decoded."""
-    records = [example(entry("i", int64(i)), entry("b", bytes_list(b"%d" % i))) for i in range(200)]
-    exported, _ = kernel.ExampleDecoder(DecodePlan()).decode_records(make(records))
-    assert contents(pa.record_batch(exported)) == contents(decode(kernel, records))
+    records = [example(entry("b", bytes_list(b"%03d" % i * 300))) for i in range(300)]
+    decoder = kernel.ExampleDecoder(DecodePlan())
+    exported, failures = decoder.decode_records(make(records))
+    assert failures == []
+    assert check_batch(pa.record_batch(exported)).equals(decode(kernel, records))
+    assert kernel.frame(make(records)) == framed(*records)
 
 
-def test_data_that_change_meanwhile(kernel: ModuleType) -> None:
-    """The batch is of any content, but the process goes on."""
-    records = [example(entry("b", bytes_list(b"x" * 50)), entry("i", int64(*range(20))))] * 200
-    data, offsets, lengths = spans(records)
-    changing = bytearray(data)
-    done = threading.Event()
+# --- A bound on the cells ---------------------------------------------------------------
 
-    def change() -> None:
-        dice = random.Random(5)
-        while not done.is_set():
-            changing[dice.randrange(len(changing))] ^= 1 << dice.randrange(8)
+PAIR = example(entry("a", int64(1)), entry("b", int64(2)))
+WRONG = example(entry("a", floats(1.0)))
 
-    with ThreadPoolExecutor(1) as pool:
-        changes = pool.submit(change)
-        try:
-            end = time.monotonic() + 0.5
-            while time.monotonic() < end:
-                changing[:] = data
-                exported, failures = kernel.ExampleDecoder(DecodePlan()).decode(
-                    changing, offsets, lengths, collect_failures=True
-                )
-                batch = pa.record_batch(exported)
-                batch.validate(full=True)
-                assert batch.num_rows + len(failures) == len(records)
-        finally:
-            done.set()
-        changes.result()
+every_plan = pytest.mark.parametrize(
+    "plan", [DecodePlan(None, "raw"), plan_of({"a": INT64, "b": INT64}, "raw")], ids=["all", "some"]
+)
 
 
-# --- A bound on the cells ----------------------------------------------------------------
-
-
-def rows_with(
+def decode_bounded(
     kernel: ModuleType, records: Sequence[bytes], plan: DecodePlan, max_cells: int | None
 ) -> tuple[int, list[int]]:
-    """Returns the rows of a bounded call and which records failed, in either way to call."""
+    """Returns how many rows a bounded call gives, and which of the records it saw failed."""
     batch, failures = decode_all(kernel, records, plan, max_cells)
-    looked_at = batch.num_rows + len(failures)
-    whole, all_failures = decode_all(kernel, records[:looked_at], plan)
+    seen = records[: batch.num_rows + len(failures)]
+    whole, all_failures = decode_all(kernel, seen, plan)
     assert contents(batch) == contents(whole)
     assert failures == all_failures
     return batch.num_rows, [failure.record for failure in failures]
 
 
-PAIR = example(entry("a", int64(1)), entry("b", int64(2)))
-WRONG = example(entry("a", floats(1.0)))
-
-
-@pytest.mark.parametrize(
-    "plan", [DecodePlan(), plan_of({"a": INT64, "b": INT64}, "raw")], ids=["shown", "planned"]
-)
+@every_plan
 @pytest.mark.parametrize(
     ("max_cells", "rows"),
-    [(None, 8), (16, 8), (15, 7), (14, 7), (6, 3), (5, 2), (3, 1), (2, 1), (1, 1), (0, 1)],
+    [(None, 8), (99, 8), (16, 8), (15, 7), (14, 7), (4, 2), (3, 1), (2, 1), (1, 1), (0, 1)],
 )
 def test_cells_are_bounded(
     kernel: ModuleType, plan: DecodePlan, max_cells: int | None, rows: int
 ) -> None:
-    assert rows_with(kernel, [PAIR] * 8, plan, max_cells) == (rows, [])
+    assert decode_bounded(kernel, [PAIR] * 8, plan, max_cells) == (rows, [])
 
 
-@pytest.mark.parametrize("plan", [DecodePlan(), plan_of({"a": INT64, "b": INT64})])
+@every_plan
 @pytest.mark.parametrize(
-    ("max_cells", "expected"),
-    [(2, (1, [0, 1])), (4, (2, [0, 1, 3, 4])), (6, (3, [0, 1, 3, 4])), (99, (3, [0, 1, 3, 4, 7]))],
+    ("max_cells", "rows", "failed"),
+    [(2, 1, [0, 1]), (4, 2, [0, 1, 3]), (6, 3, [0, 1, 3]), (8, 3, [0, 1, 3, 6])],
 )
 def test_failures_are_no_cells(
-    kernel: ModuleType, plan: DecodePlan, max_cells: int, expected: tuple[int, list[int]]
+    kernel: ModuleType, plan: DecodePlan, max_cells: int, rows: int, failed: list[int]
 ) -> None:
-    records = [b"\xff", b"\xff", PAIR, b"\xff", b"\xff", PAIR, PAIR, b"\xff"]
-    assert rows_with(kernel, records, plan, max_cells) == expected
+    records = [b"\xff", b"\xff", PAIR, WRONG, PAIR, PAIR, WRONG]
+    assert decode_bounded(kernel, records, plan, max_cells) == (rows, failed)
 
 
-@pytest.mark.parametrize("raw_record_column", [None, "raw"])
-def test_rows_without_columns_are_not_bounded(
-    kernel: ModuleType, raw_record_column: str | None
-) -> None:
-    plan = plan_of({}, raw_record_column)
-    assert rows_with(kernel, [PAIR] * 8, plan, 1) == (8, [])
-    assert rows_with(kernel, [b""] * 8, plan_of(None, raw_record_column), 1) == (8, [])
+def test_rows_without_columns_are_not_bounded(kernel: ModuleType) -> None:
+    assert decode_bounded(kernel, [PAIR] * 8, plan_of({}), 1) == (8, [])
+    assert decode_bounded(kernel, [b""] * 8, DecodePlan(), 1) == (8, [])
 
 
-def test_first_failure_beyond_the_bound_is_none(kernel: ModuleType) -> None:
+def test_columns_that_come_later_count(kernel: ModuleType) -> None:
+    records = [example(entry("a", int64(1)))] * 4 + [PAIR] * 4
+    assert decode_bounded(kernel, records, DecodePlan(), 12) == (6, [])
+
+
+def test_record_with_too_many_new_columns_is_for_the_next_call(kernel: ModuleType) -> None:
+    """And leaves no trace in this one."""
+    wide = example(*[entry(f"c{i}", int64(i)) for i in range(1000)])
+    records = [example(entry("a", int64(1)))] * 50 + [wide]
+    batch, failures = decode_all(kernel, records, DecodePlan(), 100)
+    assert (batch.num_rows, batch.schema.names, failures) == (50, ["a"], [])
+    assert decode_bounded(kernel, [wide], DecodePlan(), 100) == (1, [])
+
+
+def test_record_beyond_the_bound_does_not_fail(kernel: ModuleType) -> None:
     decoder = kernel.ExampleDecoder(plan_of({"a": INT64}))
-    exported, failures = decoder.decode_records([PAIR, PAIR, WRONG], max_cells=2)
-    assert (pa.record_batch(exported).num_rows, failures) == (2, [])
+    exported, _ = decoder.decode_records([PAIR, PAIR, WRONG], max_cells=2)
+    assert pa.record_batch(exported).num_rows == 2
     with pytest.raises(DecodeError, match="at record 2"):
         decoder.decode_records([PAIR, PAIR, WRONG], max_cells=3)

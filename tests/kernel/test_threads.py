@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 from types import ModuleType
 from typing import Any
@@ -17,6 +20,7 @@ from tfrecord_beam.errors import DecodeError
 from tfrecord_beam.kernel.plan import DecodePlan
 
 THREADS, ROUNDS = 8, 15
+ROOT = Path(__file__).parents[2]
 
 
 def records_of(thread: int) -> list[bytes]:
@@ -90,3 +94,15 @@ def test_one_buffer_in_many_threads(kernel: ModuleType) -> None:
 
 def _spans(found: Any) -> list[tuple[int, int]]:
     return list(zip(found.offsets.tolist(), found.lengths.tolist()))
+
+
+def test_data_that_another_thread_writes_to(native: ModuleType) -> None:
+    """What is read twice may differ: the second time nothing is written beyond what was counted."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "tests.isolated.change_data", "0.7"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert finished.returncode == 0, finished.stderr

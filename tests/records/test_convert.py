@@ -13,6 +13,7 @@ from tests.records.reading import FILE, frame_starts, read_blocks
 from tests.wire import bytes_list, entry, example, int64
 from tfrecord_beam.errors import DecodeError, SchemaError
 from tfrecord_beam.kernel.plan import Column, DecodePlan, Kind
+from tfrecord_beam.records import convert
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.corruption import MAX_SAMPLE_BYTES, CorruptRecord
@@ -131,3 +132,65 @@ def test_threads_may_share_a_decoder() -> None:
 def test_columns_of_one_name_are_refused() -> None:
     with pytest.raises(SchemaError, match=r"^Expected columns of different names, found 'id' twi"):
         RecordDecoder(DecodePlan((Column("id"), Column("id"))))
+
+
+# --- A bound on the cells ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_cells", [1, 2, 4, 5, 6, 100])
+@pytest.mark.parametrize("start", [0, 1])
+def test_parts_of_a_block_are_the_block(
+    monkeypatch: pytest.MonkeyPatch, max_cells: int, start: int
+) -> None:
+    monkeypatch.setattr(convert, "MAX_CELLS", max_cells)
+    decoder, block = RecordDecoder(PLAN), block_of(MIXED, start)
+    whole_corrupt: list[CorruptRecord] = []
+    corrupt: list[CorruptRecord] = []
+    whole = decoder.decode_block(block, whole_corrupt.append)
+    parts = list(decoder.iter_block(block, corrupt.append))
+    assert pa.Table.from_batches(parts).combine_chunks().to_batches() == [whole]
+    assert corrupt == whole_corrupt
+    most = max(1, max_cells // 2)  # of two columns beside that of raw records
+    assert [part.num_rows for part in parts if part.num_rows] == [
+        min(most, whole.num_rows - done) for done in range(0, whole.num_rows, most)
+    ]
+
+
+@pytest.mark.parametrize("max_cells", [1, 4, 100])
+def test_parts_of_a_list_are_the_list(monkeypatch: pytest.MonkeyPatch, max_cells: int) -> None:
+    monkeypatch.setattr(convert, "MAX_CELLS", max_cells)
+    decoder = RecordDecoder(PLAN)
+    whole_corrupt: list[CorruptRecord] = []
+    corrupt: list[CorruptRecord] = []
+    whole = decoder.decode_records(MIXED, whole_corrupt.append)
+    parts = list(decoder.iter_records(MIXED, corrupt.append))
+    assert pa.Table.from_batches(parts).combine_chunks().to_batches() == [whole]
+    assert max(part.num_rows for part in parts) == min(max(1, max_cells // 2), whole.num_rows)
+    assert corrupt == whole_corrupt
+
+
+def test_error_in_a_later_part_of_a_list_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convert, "MAX_CELLS", 4)
+    parts = RecordDecoder(PLAN).iter_records([*RECORDS[:4], BAD[4]])
+    with pytest.raises(DecodeError, match="record 4"):
+        list(parts)
+
+
+def test_no_records_have_no_parts() -> None:
+    decoder = RecordDecoder(PLAN)
+    assert list(decoder.iter_block(block_of(RECORDS, start=1).until(0))) == []
+    assert list(decoder.iter_records([])) == []
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_error_in_a_later_part_says_where(monkeypatch: pytest.MonkeyPatch, start: int) -> None:
+    monkeypatch.setattr(convert, "MAX_CELLS", 2)
+    plan = DecodePlan((Column("id", Kind.INT64), Column("name")))
+    block = block_of([*RECORDS[:4], BAD[4]], start)
+    parts = RecordDecoder(plan).iter_block(block.after(1 - start))
+    assert [next(parts).num_rows for _ in range(4)] == [1] * 4
+    with pytest.raises(DecodeError, match="for feature 'id'") as caught:
+        next(parts)
+    assert caught.value.file == FILE
+    assert caught.value.offset == frame_starts([b"skipped", *RECORDS])[5]
+    assert caught.value.record == (None if start else 5)

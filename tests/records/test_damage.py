@@ -395,3 +395,52 @@ def test_payload_that_has_the_crc_of_other_bytes() -> None:
     swapped += struct.pack("<I", masked_crc32c(struct.pack("<Q", 3)))
     with pytest.raises(CorruptRecordError, match=r"^Length CRC mismatch"):
         read_file(swapped)
+
+
+# --- A file in a file ---------------------------------------------------------------------
+
+HOLDER = [b"before", framed(b"one", b"two", b"", b"three"), b"after", b"last"]
+HOLDER_DATA = framed(*HOLDER)
+HOLDER_STARTS = frame_starts(HOLDER)
+HELD = range(HOLDER_STARTS[1], HOLDER_STARTS[2])
+CAN_BE_SKIPPED = [offset for offset in HELD if offset >= HELD.start + 8]
+"""Bytes of the second frame but those of its length, which may be wrong without a trace."""
+
+
+@pytest.mark.parametrize("batch_bytes", [None, 1, 20, 60])
+def test_no_record_comes_out_of_a_damaged_one(batch_bytes: int | None) -> None:
+    options = ReadOptions(batch_bytes=batch_bytes)
+    for offset in CAN_BE_SKIPPED:
+        reading = read_aside(flip(HOLDER_DATA, offset, offset % 8), (), options)
+        assert reading.records == without(1, HOLDER)
+        assert reading.damage() == [(HELD.start, len(HELD))]
+
+
+@pytest.mark.parametrize("batch_bytes", [None, 1, 20, 60])
+def test_no_record_comes_out_of_a_damaged_one_unnoticed(batch_bytes: int | None) -> None:
+    """Where a range begins inside of it the check of coverage tells, if not the reader."""
+    options = ReadOptions(batch_bytes=batch_bytes)
+    outcomes = set()
+    for offset, cut in itertools.product(CAN_BE_SKIPPED[::5], range(len(HOLDER_DATA) + 1)):
+        try:
+            reading = read_aside(flip(HOLDER_DATA, offset), [cut], options)
+        except CoverageError:
+            assert 0 < cut < HELD.stop
+            outcomes.add("error")
+            continue
+        assert reading.records == without(1, HOLDER)
+        assert reading.damage() == [(HELD.start, len(HELD))]
+        outcomes.add("exact")
+    assert outcomes == {"exact", "error"}
+
+
+@pytest.mark.parametrize("batch_bytes", [None, 1, 20, 60])
+def test_damaged_record_behind_a_range_is_told_whole(batch_bytes: int | None) -> None:
+    """Where it is larger than a block, it is read for its CRC and not kept."""
+    options = ReadOptions(batch_bytes=batch_bytes)
+    for offset, cut in itertools.product(CAN_BE_SKIPPED, (1, HELD.start)):
+        first, _ = cut_file(len(HOLDER_DATA), [cut])
+        reading = read_range(flip(HOLDER_DATA, offset), first, options, collect=True)
+        assert reading.records == [b"before"]
+        assert reading.damage() == [(HELD.start, len(HELD))]
+        assert reading.covered[0].end == HELD.stop

@@ -299,3 +299,14 @@ def test_what_matches_begins_with_the_literal_prefix(names: list[str], levels: l
     pattern = "/".join([names[0], *levels])
     if matches("/".join(names), pattern):
         assert "/".join(names).startswith(find_literal_prefix(pattern).rstrip("/"))
+
+
+def test_dangling_link_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    (tmp_path / "b").symlink_to("gone")
+    for pattern in (f"{tmp_path}", f"{tmp_path}/*"):
+        with pytest.raises(NoMatchError) as caught:
+            match_files([pattern], DirectFileSystem())
+        assert str(caught.value) == (
+            f"Expected a file at '{tmp_path}/b', found a link to none (remove the link)"
+        )

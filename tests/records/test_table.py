@@ -184,3 +184,15 @@ def test_compression_and_crc_options(tmp_path: pathlib.Path) -> None:
     assert count(path, validate_crc=False) == NUM_RECORDS
     with pytest.raises(CorruptRecordError, match="Payload CRC mismatch"):
         count(path)
+
+
+@pytest.mark.parametrize("read", [iter_batches, lambda path: iter_blocks(path, ReadOptions())])
+def test_missing_files_are_an_error_at_once(tmp_path: pathlib.Path, read: Any) -> None:
+    with pytest.raises(NoMatchError, match=r"^Expected files at '.*lost', found none"):
+        read(tmp_path / "lost")
+
+
+@pytest.mark.parametrize("read", [count, iter_batches, read_table])
+def test_handler_that_is_no_function_is_refused(files: list[pathlib.Path], read: Any) -> None:
+    with pytest.raises(ValueError, match=r"^Expected error_handler to be a function, found 5$"):
+        read(files, error_handler=5)

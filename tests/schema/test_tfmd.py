@@ -112,3 +112,20 @@ def test_feature_named_twice_is_refused() -> None:
         SchemaError, match=r"^Expected different features in the schema, found 'a' twice$"
     ):
         schema_columns(schema)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_file_is_loaded_by_its_url(name: str, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(FORMS[name])
+    assert load_schema(path.as_uri()) == SCHEMA
+
+
+def test_url_of_a_bad_or_missing_file(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "schema.json"
+    with pytest.raises(FileNotFoundError):
+        load_schema(path.as_uri())
+    path.write_bytes(b"no schema")
+    with pytest.raises(SchemaError, match=r"^Expected a TFMD Schema as protobuf text") as caught:
+        load_schema(path.as_uri())
+    assert caught.value.file == path.as_uri()

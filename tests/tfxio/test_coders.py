@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from tensorflow_metadata.proto.v0 import schema_pb2
@@ -73,3 +74,12 @@ def test_bad_schema_is_refused() -> None:
     struct = schema_pb2.Schema(feature=[{"name": "x", "type": "STRUCT"}])
     with pytest.raises(SchemaError, match=r"for feature 'x', found STRUCT$"):
         ExamplesToRecordBatchDecoder(struct.SerializeToString())
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, None], ids=["schema", "none"])
+def test_examples_of_any_iterable(schema: bytes | None) -> None:
+    decoder = ExamplesToRecordBatchDecoder(schema)
+    expected = decoder.DecodeBatch(RECORDS)
+    assert decoder.DecodeBatch(record for record in RECORDS) == expected
+    assert decoder.DecodeBatch(np.array(RECORDS, object)) == expected
+    assert decoder.DecodeBatch(iter(())).num_rows == 0

@@ -247,3 +247,18 @@ def test_source_can_be_used_twice_under_labels(source: Source, tmp_path: pathlib
 
     batches = run(*source.head(), Both()).elements
     assert sum(batch.num_rows for batch in batches) == 2 * NUM_RECORDS
+
+
+def test_projection_has_what_the_class_has(source: Source, tmp_path: pathlib.Path) -> None:
+    tfxio = source.make(tmp_path, schema=SCHEMA, raw_record_column_name="raw")
+    once = tfxio.Project(["id", "name"])
+    for projected in (once, once.Project(["id"]), pickle.loads(pickle.dumps(once.Project(["id"])))):
+        found: Any = projected
+        assert found.raw_record_column_name == "raw"
+        assert found.telemetry_descriptors == DESCRIPTORS
+        parts = found.RawRecordBeamSource(), found.RawRecordToRecordBatch(7)
+        batches = run(*source.head(), *parts).elements
+        assert max(batch.num_rows for batch in batches) == 7
+        assert rows(batches) == rows(run(*source.head(), found.BeamSource()).elements)
+        with pytest.raises(AttributeError, match=r"no attribute 'Sauce'$"):
+            found.Sauce  # noqa: B018

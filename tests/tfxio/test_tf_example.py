@@ -15,8 +15,9 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tests.tfxio.example_files import EMPTY_SCHEMA, NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import run
 from tests.wire import bytes_list, entry, example, int64
-from tfrecord_beam import kernel
-from tfrecord_beam.errors import DecodeError
+from tfrecord_beam import kernel, tfxio
+from tfrecord_beam.errors import DecodeError, SchemaError
+from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tfxio.coders import ExamplesToRecordBatchDecoder
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
 from tfrecord_beam.tfxio.tf_example import TFExampleBeamRecord, TFExampleRecord
@@ -217,3 +218,22 @@ def test_schema_with_a_feature_named_twice_is_refused(folder: pathlib.Path) -> N
     schema = schema_pb2.Schema(feature=[{"name": "a", "type": "INT"}] * 2)
     with pytest.raises(ValueError, match=r"^Expected different features in the schema"):
         TFExampleRecord(folder, schema=schema)
+
+
+def test_names_of_the_package() -> None:
+    assert tfxio.TFExampleRecord is TFExampleRecord
+    assert tfxio.TFExampleBeamRecord is TFExampleBeamRecord
+    assert tfxio.RecordBatchesOptions is RecordBatchesOptions
+    assert tfxio.ExamplesToRecordBatchDecoder is ExamplesToRecordBatchDecoder
+    assert issubclass(TFExampleRecord, tfxio.RecordBasedTFXIO)
+    assert issubclass(tfxio.RecordBasedTFXIO, tfxio.TFXIO)
+    assert tfxio.TensorRepresentations is TensorRepresentations
+
+
+@pytest.mark.parametrize("make", [TFExampleRecord, TFExampleBeamRecord])
+def test_raw_record_column_name_that_is_no_str_is_refused(folder: pathlib.Path, make: Any) -> None:
+    expected = r"^Expected the name of the raw-record column as str, found 3$"
+    with pytest.raises(SchemaError, match=expected):
+        make(str(folder), schema=SCHEMA, raw_record_column_name=3)
+    with pytest.raises(SchemaError, match=expected):
+        make(str(folder), raw_record_column_name=3)

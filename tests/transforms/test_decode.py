@@ -14,6 +14,7 @@ from tests.tfxio.pipelines import run
 from tests.transforms.apart import run_apart
 from tests.wire import bytes_list, entry, example
 from tfrecord_beam.errors import DecodeError
+from tfrecord_beam.records import convert
 from tfrecord_beam.transforms import decode as decode_module
 from tfrecord_beam.transforms.decode import DecodeRecordBlocks, RawRecordToRecordBatch
 
@@ -100,3 +101,20 @@ def test_options_are_checked_at_once(transform: Any, options: dict[str, Any], me
 def test_batch_size_is_checked_at_once(batch_size: Any) -> None:
     with pytest.raises(ValueError, match=rf"^Expected batch_size .*found {batch_size!r}"):
         RawRecordToRecordBatch(SCHEMA, batch_size=batch_size)
+
+
+def test_batches_of_empty_records_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record counts with its frame, in which it has 16 bytes more."""
+    monkeypatch.setattr(decode_module, "BLOCK_BYTES", 160)
+    source = beam.Create([b""] * 40, reshuffle=False)
+    batches = run(source, RawRecordToRecordBatch(SCHEMA)).elements
+    assert sum(batch.num_rows for batch in batches) == 40
+    assert max(batch.num_rows for batch in batches) == 10
+
+
+def test_batches_are_bounded_in_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convert, "MAX_CELLS", 50)
+    source = beam.Create(RECORDS, reshuffle=False)
+    batches = run(source, RawRecordToRecordBatch(SCHEMA, batch_size=30)).elements
+    assert ids(batches) == list(range(NUM_RECORDS))
+    assert max(batch.num_rows * batch.num_columns for batch in batches) == 50

@@ -15,7 +15,7 @@ from apache_beam.transforms.display import DisplayData
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.frames import framed
-from tests.records.reading import flip
+from tests.records.reading import flip, frame_starts
 from tests.schema.schemas import parse_schema
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import run
@@ -393,3 +393,21 @@ def test_schema_by_path_and_bytes(folder: pathlib.Path, tmp_path: pathlib.Path) 
     sources = [BeamSource(folder, schema) for schema in (path, SCHEMA.SerializeToString(), SCHEMA)]
     results = [rows(run(source).elements) for source in sources]
     assert all(before == after for before, after in itertools.pairwise(results))
+
+
+def test_error_around_the_pipeline_says_where(tmp_path: pathlib.Path) -> None:
+    bad = example(entry("id", bytes_list(b"7")))
+    (tmp_path / "a").write_bytes(framed(*RECORDS[:3], bad))
+    with pytest.raises(DecodeError) as caught:
+        run(BeamSource(tmp_path, SCHEMA))
+    error = caught.value
+    assert (error.file, error.feature) == (str(tmp_path / "a"), "id")
+    assert error.offset == frame_starts(RECORDS[:3])[3]
+    assert error.message == "Expected int64_list for feature 'id', found bytes_list"
+    assert "[while running 'BeamSource" in str(error)
+
+
+def test_display_data_of_many_patterns_are_short(folder: pathlib.Path) -> None:
+    source = RawRecordBeamSource([f"{folder}{'/.' * i}/*" for i in range(1000)])
+    [shown] = [i.value for i in DisplayData.create_from(source).items if i.key == "file_pattern"]
+    assert shown == f"{folder}/*, {folder}/./*, {folder}/././* and 997 more"

@@ -92,25 +92,37 @@ class RecordDecoder:
         Raises:
           DecodeError: a record that cannot be decoded, with its index in `records`.
         """
-        return self._decode_records(records, on_corrupt, None)[0]
+        return self._decode_records(records, 0, on_corrupt, None)[0]
 
     def iter_records(
         self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None = None
     ) -> Iterator[pa.RecordBatch]:
         """Yields `decode_records`' batch, or several where it would have more than `MAX_CELLS`."""
-        while len(records):
-            batch, looked_at = self._decode_records(records, on_corrupt, MAX_CELLS)
+        start = 0
+        while start < len(records):
+            batch, looked_at = self._decode_records(records, start, on_corrupt, MAX_CELLS)
             yield batch
-            records = records[looked_at:]
+            start += looked_at
 
     def _decode_records(
-        self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None, max_cells: int | None
+        self,
+        records: Sequence[Buffer],
+        start: int,
+        on_corrupt: OnCorrupt | None,
+        max_cells: int | None,
     ) -> tuple[pa.RecordBatch, int]:
-        exportable, failures = self._decoder.decode_records(
-            records, collect_failures=on_corrupt is not None, max_cells=max_cells
-        )
+        try:
+            exportable, failures = self._decoder.decode_records(
+                records[start:] if start else records,
+                collect_failures=on_corrupt is not None,
+                max_cells=max_cells,
+            )
+        except DecodeError as error:
+            raise error.located(record=start + (error.record or 0)) from None
         for failure in failures:
-            _report(decode_error(failure), memoryview(records[failure.record]), on_corrupt)
+            index = start + failure.record
+            located = decode_error(failure).located(record=index)
+            _report(located, memoryview(records[index]), on_corrupt)
         batch = pa.record_batch(exportable)
         return batch, batch.num_rows + len(failures)
 

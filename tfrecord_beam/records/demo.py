@@ -12,8 +12,8 @@ import itertools
 import os
 import pathlib
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from google.protobuf import text_format
 from tensorflow_metadata.proto.v0 import schema_pb2
@@ -72,6 +72,11 @@ def make_person(source: random.Random) -> Person:
 
 
 _TYPES = {bytes: schema_pb2.BYTES, float: schema_pb2.FLOAT, int: schema_pb2.INT}
+_PARSERS: Mapping[schema_pb2.FeatureType, Callable[[str], Any]] = {
+    schema_pb2.BYTES: str.encode,
+    schema_pb2.FLOAT: float,
+    schema_pb2.INT: int,
+}
 _LISTS = {bytes: "bytes_list", float: "float_list", int: "int64_list"}
 
 CENSUS_TYPES: Mapping[str, schema_pb2.FeatureType] = {
@@ -94,14 +99,13 @@ class DemoFiles(NamedTuple):
 
 def read_people(path: str | os.PathLike[str]) -> Iterator[Person]:
     """Yields the people of a file of the UCI Adult data set, ``adult.data`` or ``adult.test``."""
-    kinds = {name: type(values[0]) for name, values in make_person(random.Random(0)).items()}
     with open(path, encoding="utf-8") as lines:
         for words in csv.reader(lines, skipinitialspace=True):
-            if len(words) == len(kinds):  # else a comment or an empty line
+            if len(words) == len(CENSUS_TYPES):  # else a comment or an empty line
                 words[-1] = words[-1].rstrip(".")  # as adult.test writes its labels
                 yield {
-                    name: [word.encode() if kind is bytes else kind(word)]
-                    for (name, kind), word in zip(kinds.items(), words, strict=True)
+                    name: [_PARSERS[kind](word)]
+                    for (name, kind), word in zip(CENSUS_TYPES.items(), words, strict=True)
                 }
 
 

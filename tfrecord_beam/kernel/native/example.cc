@@ -53,14 +53,17 @@ class Decoder {
       StartRecord();
       const bool parsed = ReadExample(Cursor(bytes));
       std::optional<Failure> failure = FindFailure(parsed);
-      if (!failure) {
-        ++rows_;
+      if (failure) {
+        result.failures.push_back(std::move(*failure));
+        if (!collect_failures) return result;
+        TakeBackRecord();
+      } else if (rows_ > 0 && rows_ >= MostRows(columns_.size())) {
+        TakeBackRecord();  // it has brought columns for which there is no room
+        break;
+      } else {
+        KeepRecord();
         if (plan_.raw_record_column()) good.push_back(bytes);
-        continue;
       }
-      result.failures.push_back(std::move(*failure));
-      if (!collect_failures) return result;
-      TakeBackRecord();
     }
     result.batch = Finish(good);
     return result;
@@ -316,9 +319,6 @@ class Decoder {
     if (name_with_nul_ || mismatched_) {
       if (std::optional<Failure> failure = FindFeatureFailure()) return failure;
     }
-    if (adopted_) {
-      for (const int number : touched_) columns_[static_cast<size_t>(number)].adopted = false;
-    }
     return std::nullopt;
   }
 
@@ -340,6 +340,12 @@ class Decoder {
   Failure MakeFailure(Fault fault, std::optional<std::string> feature = std::nullopt,
                       Kind expected = Kind::kNone, Kind found = Kind::kNone) const {
     return {fault, record_, std::move(feature), expected, found};
+  }
+
+  void KeepRecord() {
+    ++rows_;
+    if (!adopted_) return;
+    for (const int number : touched_) columns_[static_cast<size_t>(number)].adopted = false;
   }
 
   void TakeBackRecord() {

@@ -107,7 +107,7 @@ inline bool CheckList(Kind kind, Cursor list, int depth) {
 
 // Adds a list that is empty or one field 1, packed if it holds numbers. False: it is not, and
 // nothing is added.
-inline bool AddUsualList(Kind kind, Cursor list, ListColumn& column) {
+[[gnu::always_inline]] inline bool AddUsualList(Kind kind, Cursor list, ListColumn& column) {
   if (list.done()) return true;
   Cursor content;
   if (!list.TakeField(LengthTag(1), &content) || !list.done()) return false;

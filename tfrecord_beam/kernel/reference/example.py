@@ -75,6 +75,9 @@ class ExampleDecoder:
                     raise decode_error(result)
                 failures.append(result)
                 continue
+            columns = len(kinds.keys() | result.keys())
+            if rows and max_cells is not None and (len(rows) + 1) * columns > max_cells:
+                break
             for name, feature in result.items():
                 kinds[name] = kinds.get(name) or _kind_of(feature)
             rows.append(result)
