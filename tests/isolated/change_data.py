@@ -13,7 +13,7 @@ from array import array
 import numpy as np
 
 from tests.wire import entry, example, int64
-from tfrecord_beam.kernel import _native
+from tfrecord_beam import kernel
 from tfrecord_beam.kernel.plan import DecodePlan
 
 # Nine bytes a number; where the thread writes, each byte is a number.
@@ -34,7 +34,7 @@ def decode_for(seconds: float) -> None:
 
     thread = threading.Thread(target=change)
     thread.start()
-    decoder = _native.ExampleDecoder(DecodePlan())
+    decoder = kernel.ExampleDecoder(DecodePlan())
     offsets, lengths = array("q", [0] * 300), array("q", [len(RECORD)] * 300)
     end = time.monotonic() + seconds
     while time.monotonic() < end:
