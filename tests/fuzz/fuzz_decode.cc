@@ -207,8 +207,16 @@ void CheckBounded(const ExamplePlan& plan, const Records& records, int64_t max_c
   CheckColumns(plan, bounded.batch);
   const size_t raw = plan.raw_record_column() ? 1 : 0;
   const auto columns = static_cast<int64_t>(bounded.batch.children.size() - raw);
-  if (looked_at < records.size()) CHECK(rows > 0 && (rows + 1) * columns > max_cells);
-  if (plan.columns()) CHECK(rows <= 1 || rows * columns <= max_cells);
+  CHECK(rows <= 1 || rows * columns <= max_cells);
+  if (looked_at < records.size()) {
+    // The next record does not fit, together with the columns that it brings.
+    CHECK(rows > 0);
+    Records more = first;
+    more.push_back(records[looked_at]);
+    const DecodeResult next = CheckedDecode(plan, more, true);
+    const auto wider = static_cast<int64_t>(next.batch.children.size() - raw);
+    CHECK((rows + 1) * wider > max_cells);
+  }
 }
 
 // A record alone is what it is among others, except that nothing before it tells it a kind.

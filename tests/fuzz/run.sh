@@ -22,7 +22,7 @@ if "$compiler" -fsanitize=fuzzer $build/probe.cc -o $build/probe 2>$build/probe.
   echo "$compiler, with libFuzzer"
   "$compiler" "${flags[@]}" -fsanitize=fuzzer "${sources[@]}" -o $build/fuzzer
   $build/fuzzer -max_total_time="$seconds" -seed="$seed" -max_len=16384 -verbosity=0 \
-    -print_final_stats=1 -artifact_prefix=$build/failures/ $build/corpus $build/seeds
+    -error_exitcode=1 -print_final_stats=1 -artifact_prefix=$build/failures/ $build/corpus $build/seeds
 else
   echo "$compiler, without libFuzzer"
   "$compiler" "${flags[@]}" "${sources[@]}" tests/fuzz/driver.cc -o $build/driver

@@ -60,9 +60,8 @@ class Timer:
     def _add(self, seconds: float) -> None:
         self._seconds += seconds
         msec = int(self._seconds * 1000)
-        if msec:
-            count(self._name, msec)
-            self._seconds -= msec / 1000
+        count(self._name, msec)  # also when it is 0, so that the counter is there
+        self._seconds -= msec / 1000
 
 
 def count_kernel() -> None:
