@@ -359,3 +359,18 @@ def test_options_are_keyword_only(kernel: ModuleType) -> None:
 def test_scan_of_what_is_no_buffer(kernel: ModuleType, data: object) -> None:
     with pytest.raises(TypeError):
         kernel.scan(data)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 10_000, 9 << 20, 70 << 20])
+def test_allocated_memory_is_the_callers_own(kernel: ModuleType, size: int) -> None:
+    first, second = kernel.allocate(size), kernel.allocate(size)
+    for view, byte in ((first, b"a"), (second, b"b")):
+        assert (len(view), view.readonly, view.format, view.itemsize) == (size, False, "B", 1)
+        view[:10] = byte * min(size, 10)
+    del view
+    assert bytes(first[:10]) == b"a" * min(size, 10)
+    kept = first[:5]
+    del first, second
+    third = kernel.allocate(size)
+    third[:10] = b"c" * min(size, 10)
+    assert bytes(kept) == b"a" * min(size, 5)

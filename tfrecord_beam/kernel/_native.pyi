@@ -73,6 +73,13 @@ def find_record(data: Buffer, *, start: int, stop: int, limit: int) -> Candidate
       limit: index of the end of the file, counted like the others; may be beyond len(data).
     """
 
+def allocate(size: int) -> memoryview:
+    """Returns writable memory of `size` bytes, not cleared.
+
+    Large pieces that were freed are kept for the next call: what the system gives for the first
+    time costs as much as reading a file into it.
+    """
+
 def frame(records: Sequence[Buffer]) -> bytes:
     """Returns the frames of `records`, one after the other."""
 

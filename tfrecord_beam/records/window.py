@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-import numpy as np
-
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError
 from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES
@@ -106,7 +104,7 @@ class Window:
         ahead = max(stop - (self._position + self._filled) + _MIN_READ_BYTES, _MIN_READ_BYTES)
         wanted = max(needed, min(self._chunk_bytes, len(kept) + ahead), len(kept) + 1)
         capacity = min(wanted, len(kept) + max(len(kept), self._chunk_bytes))
-        buffer = memoryview(np.empty(capacity, np.uint8))
+        buffer = kernel.allocate(capacity)
         buffer[: len(kept)] = kept
         self._position += self.begin
         self.begin, self._filled, self._buffer = 0, len(kept), buffer
@@ -168,7 +166,7 @@ class Window:
         here = self._raw.tell()
         self._raw.seek(self.offset + HEADER_BYTES)
         left = frame_bytes - HEADER_BYTES - FOOTER_BYTES
-        scratch = memoryview(np.empty(min(left, self._chunk_bytes), np.uint8))
+        scratch = kernel.allocate(min(left, self._chunk_bytes))
         crc = 0
         while left:
             count = self._raw.readinto(scratch[:left]) or 0

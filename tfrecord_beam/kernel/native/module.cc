@@ -62,9 +62,26 @@ struct Int64Values {
   std::vector<int64_t> values;
 };
 
+// Memory from the block cache, for a memoryview that shows it.
+struct Memory {
+  Buffer buffer;
+};
+
+py::object MakeMemoryView(const py::object& owner) {
+  PyObject* view = PyMemoryView_FromObject(owner.ptr());
+  if (view == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(view);
+}
+
 py::object MakeMemoryView(std::vector<int64_t> values) {
-  const py::object owner = py::cast(Int64Values{std::move(values)});
-  return py::reinterpret_steal<py::object>(PyMemoryView_FromObject(owner.ptr()));
+  return MakeMemoryView(py::cast(Int64Values{std::move(values)}));
+}
+
+py::object Allocate(size_t size) {
+  Memory memory;
+  memory.buffer.Reserve(size == 0 ? 1 : size);
+  memory.buffer.Advance(size);
+  return MakeMemoryView(py::cast(std::move(memory)));
 }
 
 [[noreturn]] void ThrowDecodeError(const py::object& failure) {
@@ -266,6 +283,10 @@ PYBIND11_MODULE(_native, module) {
                                true);
       });
 
+  py::class_<Memory>(module, "_Memory", py::buffer_protocol()).def_buffer([](Memory& memory) {
+    return py::buffer_info(memory.buffer.data(), static_cast<py::ssize_t>(memory.buffer.size()));
+  });
+
   py::class_<ExportableBatch>(module, "_ExportableBatch")
       .def(
           "__arrow_c_array__",
@@ -297,6 +318,7 @@ PYBIND11_MODULE(_native, module) {
   module.def("find_record", &FindInBuffer, py::arg("data"), py::kw_only(), py::arg("start"),
              py::arg("stop"), py::arg("limit"));
   module.def("frame", &FrameRecords, py::arg("records"));
+  module.def("allocate", &Allocate, py::arg("size"));
 }
 
 }  // namespace tfrecord_beam

@@ -127,3 +127,8 @@ def _read_payload_crc(view: memoryview, position: int, length: int) -> tuple[int
 
 def _view_bytes(data: Buffer) -> memoryview:
     return memoryview(data).cast("B")
+
+
+def allocate(size: int) -> memoryview:
+    """Returns writable memory of `size` bytes."""
+    return memoryview(bytearray(size))
