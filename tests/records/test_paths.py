@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -310,3 +310,22 @@ def test_dangling_link_is_named(tmp_path: Path) -> None:
         assert str(caught.value) == (
             f"Expected a file at '{tmp_path}/b', found a link to none (remove the link)"
         )
+
+
+def test_pipe_in_a_folder_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"")
+    os.mkfifo(tmp_path / "pipe")
+    assert [file.path for file in match_files([str(tmp_path)], DirectFileSystem())] == [
+        str(tmp_path / "a")
+    ]
+
+
+def test_hint_that_cannot_be_found_hides_no_error() -> None:
+    class Closed(DirectFileSystem):
+        def glob(self, pattern: str) -> Iterable[FileEntry]:
+            if pattern.endswith(("*/*", "/")):
+                raise PermissionError(pattern)
+            return []
+
+    with pytest.raises(NoMatchError, match="found none"):
+        match_files(["typo*"], Closed())

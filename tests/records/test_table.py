@@ -196,3 +196,11 @@ def test_missing_files_are_an_error_at_once(tmp_path: pathlib.Path, read: Any) -
 def test_handler_that_is_no_function_is_refused(files: list[pathlib.Path], read: Any) -> None:
     with pytest.raises(ValueError, match=r"^Expected error_handler to be a function, found 5$"):
         read(files, error_handler=5)
+
+
+def test_rows_without_columns_are_counted(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes(framed(b"", b"", b""))
+    for schema in (None, b""):
+        table = read_table(path, schema, columns=[])
+        assert (table.num_rows, table.num_columns) == (3, 0)

@@ -16,6 +16,7 @@ import fnmatch
 import itertools
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
 from urllib.request import url2pathname
@@ -109,7 +110,10 @@ def match_files(patterns: Iterable[str], file_system: FileSystem) -> list[FileEn
         exact = file_system.get_file(pattern)
         entries = [exact] if exact else sorted(file_system.glob(pattern))
         if not entries:
-            hint = _describe_alternatives(pattern, file_system)
+            try:
+                hint = _describe_alternatives(pattern, file_system)
+            except OSError:  # what cannot be looked at was not asked for
+                hint = None
             raise NoMatchError(f"Expected files at {pattern!r}, found none", hint=hint)
         for entry in entries:
             found.setdefault(_identify(entry.path), entry)
@@ -183,12 +187,14 @@ def _walk(
             if any(below):
                 yield from _walk(path, below, ancestors | {identity})
         elif _accepts(below):
-            yield FileEntry(path, _size_of(path))
+            status = _read_status(path)
+            if stat.S_ISREG(status.st_mode):  # to open a pipe or a socket would wait for ever
+                yield FileEntry(path, status.st_size)
 
 
-def _size_of(path: str) -> int:
+def _read_status(path: str) -> os.stat_result:
     try:
-        return os.stat(path).st_size
+        return os.stat(path)
     except FileNotFoundError as error:
         raise NoMatchError(
             f"Expected a file at {path!r}, found a link to none", hint="remove the link"

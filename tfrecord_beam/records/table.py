@@ -207,6 +207,8 @@ def _concat(batches: Sequence[pa.RecordBatch], plan: DecodePlan) -> pa.Table:
         unified = arrow_schema(plan.columns, plan.raw_record_column)
         for name, type_ in types.items():
             unified = unified.set(unified.get_field_index(name), pa.field(name, type_))
+    if not len(unified):
+        return pa.Table.from_batches(batches, unified)  # to concatenate them would lose the rows
     tables = [pa.Table.from_batches([batch]) for batch in batches]
     return pa.concat_tables([unified.empty_table(), *tables], promote_options="default")
 
