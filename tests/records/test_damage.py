@@ -72,6 +72,14 @@ def test_every_bit_flipped_is_an_error_at_its_record(bit: int) -> None:
         assert str(error).endswith(f"- at {FILE}:{STARTS[index]}, record {index}")
 
 
+def test_hint_where_the_first_record_was_searched_for() -> None:
+    with pytest.raises(CorruptRecordError, match="desired_bundle_bytes"):
+        read_file(flip(DATA, STARTS[3]), [1])
+    with pytest.raises(CorruptRecordError) as caught:
+        read_file(flip(DATA, STARTS[3]))
+    assert caught.value.hint is None
+
+
 def test_records_before_the_damage_come_first() -> None:
     for offset in range(len(DATA)):
         index = frame_at(offset)

@@ -49,6 +49,12 @@ _MAX_BATCH_BYTES = 512 << 20
 """Default bound on a block where `batch_size` says how many records it has: no runner passes on an
 element of 2 GiB, and a batch may take more memory than its records."""
 
+_SEARCHED = (
+    "the range begins inside the file; if the file is good read as a whole, its records hold "
+    "TFRecord data themselves: read it with desired_bundle_bytes larger than it"
+)
+"""Hint for damage in a range whose first record was searched for."""
+
 _MAX_UNCHECKED_BYTES = 1 << 31
 """Without CRCs a longer frame is taken for damage: no protobuf message can be as long."""
 
@@ -382,6 +388,7 @@ class RecordReader:
         return CorruptRecordError(
             f"{part} CRC mismatch: stored {scan.stored:#010x}, computed {scan.computed:#010x}",
             self._location(),
+            _SEARCHED if self._range.start else None,
         )
 
     def _truncation(self, scan: Scan) -> CorruptRecordError:
@@ -399,7 +406,11 @@ class RecordReader:
             found = f"the end of the file after {max(0, self._range.size - window.offset)}"
         else:
             found = "a length that cannot be right"
-        return CorruptRecordError(f"Expected {expected}, found {found}", self._location())
+        return CorruptRecordError(
+            f"Expected {expected}, found {found}",
+            self._location(),
+            _SEARCHED if self._range.start else None,
+        )
 
     def _other_content(self) -> CorruptRecordError | None:
         """Returns the error for a file that begins like one of another format."""
