@@ -385,10 +385,8 @@ class RecordReader:
         if bad_length and self._window.offset == 0 and (other := self._other_content()):
             return other
         part = "Length" if bad_length else "Payload"
-        return CorruptRecordError(
-            f"{part} CRC mismatch: stored {scan.stored:#010x}, computed {scan.computed:#010x}",
-            self._location(),
-            _SEARCHED if self._range.start else None,
+        return self._error(
+            f"{part} CRC mismatch: stored {scan.stored:#010x}, computed {scan.computed:#010x}"
         )
 
     def _truncation(self, scan: Scan) -> CorruptRecordError:
@@ -406,18 +404,16 @@ class RecordReader:
             found = f"the end of the file after {max(0, self._range.size - window.offset)}"
         else:
             found = "a length that cannot be right"
-        return CorruptRecordError(
-            f"Expected {expected}, found {found}",
-            self._location(),
-            _SEARCHED if self._range.start else None,
-        )
+        return self._error(f"Expected {expected}, found {found}")
 
     def _other_content(self) -> CorruptRecordError | None:
         """Returns the error for a file that begins like one of another format."""
         content = describe_content(bytes(self._window.data[:HEAD_BYTES]))
         if content is None:
             return None
-        return CorruptRecordError(f"Expected a TFRecord file, found {content}", self._location())
+        return self._error(f"Expected a TFRecord file, found {content}")
 
-    def _location(self) -> Location:
-        return Location(self._range.path, self._window.offset, self._next_record)
+    def _error(self, message: str) -> CorruptRecordError:
+        """Returns the error for what is at `begin`."""
+        location = Location(self._range.path, self._window.offset, self._next_record)
+        return CorruptRecordError(message, location, _SEARCHED if self._range.start else None)

@@ -178,9 +178,6 @@ class Window:
         self._raw.seek(here)
         return int.from_bytes(stored, "little"), kernel.masked_crc32c(b"", crc)
 
-    def close(self) -> None:
-        self._raw.close()
-
 
 def _read_exactly(raw: BinaryFile, size: int) -> bytes:
     """Returns the next `size` bytes, fewer only at the end."""

@@ -44,6 +44,19 @@ def take_corrupt(corrupt: list[CorruptRecord]) -> Iterator[beam.pvalue.TaggedOut
     corrupt.clear()
 
 
+def handle_corrupt(
+    corrupt: Iterable[beam.PCollection[CorruptRecord]],
+    error_handler: ErrorHandler | None,
+    max_corrupt_records: int | None,
+) -> None:
+    """Applies `HandleCorruptRecords` where there is an error handler."""
+    if error_handler is not None:
+        # A tuple: of a list Beam would make a PCollection.
+        _ = (*corrupt,) | "HandleCorrupt" >> HandleCorruptRecords(
+            error_handler, max_corrupt_records
+        )
+
+
 class HandleCorruptRecords(beam.PTransform):
     """Gives corrupt records to an error handler and fails where there are too many of them.
 

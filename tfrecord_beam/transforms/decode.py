@@ -21,8 +21,8 @@ from tfrecord_beam.transforms import (
 from tfrecord_beam.transforms.corrupt import (
     CORRUPT,
     ErrorHandler,
-    HandleCorruptRecords,
     check_error_handler,
+    handle_corrupt,
     take_corrupt,
 )
 
@@ -53,11 +53,7 @@ class _Decoding(beam.PTransform):
     ) -> beam.PCollection[pa.RecordBatch]:
         collect = self._error_handler is not None
         batches, corrupt = decode(elements, function, collect_corrupt=collect)
-        if self._error_handler is not None:
-            # A tuple: of a list Beam would make a PCollection.
-            _ = (*corrupt,) | "HandleCorrupt" >> HandleCorruptRecords(
-                self._error_handler, self._max_corrupt_records
-            )
+        handle_corrupt(corrupt, self._error_handler, self._max_corrupt_records)
         return batches
 
 

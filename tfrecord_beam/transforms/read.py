@@ -21,8 +21,8 @@ from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.corrupt import (
     CORRUPT,
     ErrorHandler,
-    HandleCorruptRecords,
     check_error_handler,
+    handle_corrupt,
 )
 from tfrecord_beam.transforms.decode import decode
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
@@ -104,11 +104,7 @@ class _FileSource(beam.PTransform):
         return patterns | "Split" >> split.with_output_types(FileRange)
 
     def _handle_corrupt(self, *corrupt: list[Any]) -> None:
-        if self._error_handler is not None:
-            # A tuple: of a list Beam would make a PCollection.
-            _ = (*itertools.chain(*corrupt),) | "HandleCorrupt" >> HandleCorruptRecords(
-                self._error_handler, self._max_corrupt_records
-            )
+        handle_corrupt(itertools.chain(*corrupt), self._error_handler, self._max_corrupt_records)
 
 
 def _shorten(patterns: tuple[str, ...] | None) -> str:
