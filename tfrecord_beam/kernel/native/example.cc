@@ -57,7 +57,8 @@ class Decoder {
         result.failures.push_back(std::move(*failure));
         if (!collect_failures) return result;
         TakeBackRecord();
-      } else if (rows_ > 0 && rows_ >= MostRows(columns_.size())) {
+      } else if (columns_.size() > columns_before_ && rows_ > 0 &&
+                 rows_ >= MostRows(columns_.size())) {
         TakeBackRecord();  // it has brought columns for which there is no room
         break;
       } else {
