@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     )
 
     # TFXIO.
-    from tfrecord_beam.tfxio.coders import (
+    from tfrecord_beam.tfxio.coders.example_coder import (
         ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
     )
     from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
-    from tfrecord_beam.tfxio.tf_example import (
+    from tfrecord_beam.tfxio.tf_example_record import (
         TFExampleBeamRecord as TFExampleBeamRecord,
         TFExampleRecord as TFExampleRecord,
     )
@@ -72,9 +72,9 @@ _MODULES = {
     "tfrecord_beam.records.block": ("RecordBlock",),
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
-    "tfrecord_beam.tfxio.coders": ("ExamplesToRecordBatchDecoder",),
+    "tfrecord_beam.tfxio.coders.example_coder": ("ExamplesToRecordBatchDecoder",),
     "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
-    "tfrecord_beam.tfxio.tf_example": ("TFExampleBeamRecord", "TFExampleRecord"),
+    "tfrecord_beam.tfxio.tf_example_record": ("TFExampleBeamRecord", "TFExampleRecord"),
     "tfrecord_beam.transforms.decode": ("DecodeRecordBlocks", "RawRecordToRecordBatch"),
     "tfrecord_beam.transforms.project": ("Project",),
     "tfrecord_beam.transforms.read": ("BeamSource", "RawRecordBeamSource", "ReadRecordBlocks"),

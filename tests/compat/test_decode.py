@@ -23,7 +23,7 @@ from tfrecord_beam import kernel
 from tfrecord_beam.errors import DecodeError, SchemaError
 from tfrecord_beam.kernel.plan import DecodeFault, DecodePlan, Kind
 from tfrecord_beam.kernel.reference.protos import Example
-from tfrecord_beam.tfxio.coders import ExamplesToRecordBatchDecoder
+from tfrecord_beam.tfxio.coders.example_coder import ExamplesToRecordBatchDecoder
 
 peer = import_peer("tfx_bsl.coders.example_coder")
 

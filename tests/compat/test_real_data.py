@@ -16,7 +16,7 @@ from tests.tfxio.pipelines import run
 from tfrecord_beam.errors import DecodeError
 from tfrecord_beam.records.table import read_table
 from tfrecord_beam.schema.tfmd import load_schema
-from tfrecord_beam.tfxio.tf_example import TFExampleRecord
+from tfrecord_beam.tfxio.tf_example_record import TFExampleRecord
 
 tf = import_peer("tensorflow")
 peer_record = import_peer("tfx_bsl.tfxio.tf_example_record")

@@ -19,12 +19,13 @@ from tests.tfxio.example_files import EMPTY_SCHEMA, RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import Distribution, run
 from tfrecord_beam import kernel
 from tfrecord_beam.tfxio import (
-    base,
     coders,
     dataset_options,
+    record_based_tfxio,
     telemetry,
     tensor_representation_util,
-    tf_example,
+    tf_example_record,
+    tfxio,
 )
 
 peer_base = import_peer("tfx_bsl.tfxio.record_based_tfxio")
@@ -49,7 +50,7 @@ def both(files: Sequence[pathlib.Path], **options: Any) -> tuple[Any, Any]:
     """Returns a TFExampleRecord of the library and one of tfx-bsl over the same files."""
     patterns = [str(file) for file in files]
     return (
-        tf_example.TFExampleRecord(patterns, **options),
+        tf_example_record.TFExampleRecord(patterns, **options),
         peer_record.TFExampleRecord(patterns, **options),
     )
 
@@ -72,12 +73,12 @@ def many_files(tmp_path: pathlib.Path) -> list[pathlib.Path]:
 # --- What is called by the same names ---------------------------------------------------
 
 CONSTRUCTORS = [
-    (tf_example.TFExampleRecord, peer_record.TFExampleRecord),
-    (tf_example.TFExampleBeamRecord, peer_record.TFExampleBeamRecord),
+    (tf_example_record.TFExampleRecord, peer_record.TFExampleRecord),
+    (tf_example_record.TFExampleBeamRecord, peer_record.TFExampleBeamRecord),
     (dataset_options.RecordBatchesOptions, peer_options.RecordBatchesOptions),
     (coders.ExamplesToRecordBatchDecoder, peer_coders.ExamplesToRecordBatchDecoder),
-    (base.RecordBasedTFXIO, peer_base.RecordBasedTFXIO),
-    (base._ProjectedTFXIO, peer_projected._ProjectedTFXIO),
+    (record_based_tfxio.RecordBasedTFXIO, peer_base.RecordBasedTFXIO),
+    (tfxio._ProjectedTFXIO, peer_projected._ProjectedTFXIO),
 ]
 
 METHODS = (
@@ -107,7 +108,7 @@ def test_constructors_take_the_same(ours: type, theirs: type) -> None:
 
 @pytest.mark.parametrize("name", METHODS)
 def test_methods_take_the_same(name: str) -> None:
-    ours = getattr(tf_example.TFExampleRecord, name)
+    ours = getattr(tf_example_record.TFExampleRecord, name)
     theirs = getattr(peer_record.TFExampleRecord, name)
     assert signature(ours) == signature(theirs)
 
@@ -166,7 +167,7 @@ def test_the_same_is_refused(files: list[pathlib.Path]) -> None:
     for one in both(files, schema=SCHEMA):
         with pytest.raises(ValueError, match="unknown"):
             one.Project(["unknown"])
-    for module, options in ((tf_example, dataset_options), (peer_record, peer_options)):
+    for module, options in ((tf_example_record, dataset_options), (peer_record, peer_options)):
         with pytest.raises(NotImplementedError):
             next(
                 module.TFExampleBeamRecord("memory").RecordBatches(options.RecordBatchesOptions(1))
@@ -215,7 +216,7 @@ def test_rows_of_records_from_elsewhere(raw: str | None) -> None:
                 "memory", schema=SCHEMA, raw_record_column_name=raw
             ).BeamSource(9),
         ).elements
-        for module in (tf_example, peer_record)
+        for module in (tf_example_record, peer_record)
     )
     assert rows(found) == rows(expected)
 
@@ -321,7 +322,7 @@ def test_metrics(schema: schema_pb2.Schema | None, many_files: list[pathlib.Path
 def test_metrics_of_records_from_elsewhere() -> None:
     found, expected = (
         metrics(module.TFExampleBeamRecord("memory", DESCRIPTORS, SCHEMA), beam.Create(RECORDS * 5))
-        for module in (tf_example, peer_record)
+        for module in (tf_example_record, peer_record)
     )
     check_metrics(found, expected)
 

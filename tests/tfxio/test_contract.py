@@ -18,9 +18,9 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.tfxio.example_files import EMPTY_SCHEMA, NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import Distribution, Run, run
-from tfrecord_beam.tfxio.base import RecordBasedTFXIO
-from tfrecord_beam.tfxio.coders import ExamplesToRecordBatchDecoder
-from tfrecord_beam.tfxio.tf_example import TFExampleBeamRecord, TFExampleRecord
+from tfrecord_beam.tfxio.coders.example_coder import ExamplesToRecordBatchDecoder
+from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
+from tfrecord_beam.tfxio.tf_example_record import TFExampleBeamRecord, TFExampleRecord
 
 DESCRIPTORS = ["contract"]
 

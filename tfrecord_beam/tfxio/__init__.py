@@ -1,20 +1,21 @@
 """Classes for users of TFXIO: the same names, arguments and results, read by this library.
 
-This is the only place with methods in CamelCase.
+Modules have the names of those in tfx_bsl, so that users change the package they import from:
+``tfx_bsl.public.tfxio`` and ``tfx_bsl.tfxio`` -> ``tfrecord_beam.tfxio``, ``tfx_bsl.coders`` ->
+``tfrecord_beam.tfxio.coders``, ``tfx_bsl.arrow`` -> ``tfrecord_beam.tfxio.arrow``. This is the only
+place with methods in CamelCase.
 """
 
 from tfrecord_beam.schema.representations import (
     TensorRepresentations as TensorRepresentations,
 )
-from tfrecord_beam.tfxio.base import (
-    TFXIO as TFXIO,
-    RecordBasedTFXIO as RecordBasedTFXIO,
-)
-from tfrecord_beam.tfxio.coders import (
+from tfrecord_beam.tfxio.coders.example_coder import (
     ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
 )
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
-from tfrecord_beam.tfxio.tf_example import (
+from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO as RecordBasedTFXIO
+from tfrecord_beam.tfxio.tf_example_record import (
     TFExampleBeamRecord as TFExampleBeamRecord,
     TFExampleRecord as TFExampleRecord,
 )
+from tfrecord_beam.tfxio.tfxio import TFXIO as TFXIO

@@ -18,9 +18,9 @@ from tests.wire import bytes_list, entry, example, int64
 from tfrecord_beam import kernel, tfxio
 from tfrecord_beam.errors import DecodeError, SchemaError
 from tfrecord_beam.schema.representations import TensorRepresentations
-from tfrecord_beam.tfxio.coders import ExamplesToRecordBatchDecoder
+from tfrecord_beam.tfxio.coders.example_coder import ExamplesToRecordBatchDecoder
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
-from tfrecord_beam.tfxio.tf_example import TFExampleBeamRecord, TFExampleRecord
+from tfrecord_beam.tfxio.tf_example_record import TFExampleBeamRecord, TFExampleRecord
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""Decoders without Beam, under the names that TFXIO users know."""
+"""Coders of tf.Example without Beam, under the names that TFXIO users know."""
 
 from __future__ import annotations
 

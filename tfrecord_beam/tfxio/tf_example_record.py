@@ -13,6 +13,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam import transforms
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
 from tfrecord_beam.records.table import iter_batches
@@ -23,10 +24,10 @@ from tfrecord_beam.schema.representation_inference import (
 )
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
-from tfrecord_beam.tfxio.base import TFXIO, Chain, RecordBasedTFXIO
-from tfrecord_beam.tfxio.batch_stream import rebatch, repeat_batches, shuffle_rows
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
+from tfrecord_beam.tfxio.record_based_tfxio import Chain, RecordBasedTFXIO
 from tfrecord_beam.tfxio.telemetry import ProfileRecordBlocks
+from tfrecord_beam.tfxio.tfxio import TFXIO
 
 _RECORD = "record"
 """Column of raw records on their way through `RecordBatches`; it is the only one there."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from tfrecord_beam.tfxio.batch_stream import rebatch, repeat_batches, shuffle_rows
+from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
 
 
 def batch_of(values: Sequence[int]) -> pa.RecordBatch:

@@ -11,8 +11,9 @@ import pytest
 
 from tests.tfxio.pipelines import run
 from tfrecord_beam.schema.representations import TensorRepresentations
-from tfrecord_beam.tfxio.base import TFXIO, RecordBasedTFXIO, _ProjectedTFXIO
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
+from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
+from tfrecord_beam.tfxio.tfxio import TFXIO, _ProjectedTFXIO
 
 
 class Lines(RecordBasedTFXIO):

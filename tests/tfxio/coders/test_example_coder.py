@@ -11,7 +11,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.wire import bytes_list, entry, example, floats, int64
 from tfrecord_beam.errors import DecodeError, SchemaError
-from tfrecord_beam.tfxio.coders import ExamplesToRecordBatchDecoder
+from tfrecord_beam.tfxio.coders.example_coder import ExamplesToRecordBatchDecoder
 
 SCHEMA = schema_pb2.Schema(
     feature=[{"name": "s", "type": "BYTES"}, {"name": "i", "type": "INT"}]

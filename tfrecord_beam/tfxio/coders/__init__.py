@@ -1,0 +1,5 @@
+"""Coders without Beam, under the names that TFXIO users know."""
+
+from tfrecord_beam.tfxio.coders.example_coder import (
+    ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
+)

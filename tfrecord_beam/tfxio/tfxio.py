@@ -1,0 +1,110 @@
+"""The interface that all TFXIO classes share, and projection."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+
+from tfrecord_beam.schema.representations import TensorRepresentations
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
+
+
+class TFXIO(abc.ABC):
+    """Data that can be read as Arrow record batches and tensors, whatever they are stored in."""
+
+    @abc.abstractmethod
+    def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+
+        Args:
+          batch_size: rows of a batch, the last one of each bundle may have fewer. None: as many as
+            are efficient.
+        """
+
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        """Yields record batches, read without Beam.
+
+        Raises:
+          NotImplementedError: this class cannot do that.
+        """
+        raise NotImplementedError(f"{type(self).__name__} reads record batches only with Beam")
+
+    @abc.abstractmethod
+    def ArrowSchema(self) -> pa.Schema:
+        """Returns the schema of every batch.
+
+        Raises:
+          ValueError: it is not known, because there is no TFMD schema.
+        """
+
+    @abc.abstractmethod
+    def TensorRepresentations(self) -> TensorRepresentations:
+        """Returns of each tensor how it is made of columns.
+
+        Raises:
+          ValueError: it is not known, because there is no TFMD schema.
+        """
+
+    def Project(self, tensor_names: Sequence[str]) -> TFXIO:
+        """Returns the same data with only some tensors; only their columns are decoded.
+
+        Args:
+          tensor_names: keys of `TensorRepresentations`.
+
+        Raises:
+          ValueError: there is no such tensor, or no TFMD schema to find it in.
+        """
+        return _ProjectedTFXIO(self, self._ProjectImpl(tensor_names))
+
+    @abc.abstractmethod
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        """Returns an object of the same kind that has only these tensors."""
+
+
+class _ProjectedTFXIO(TFXIO):
+    """Some tensors of the data, which still knows the data with all of them.
+
+    Args:
+      origin: the data as they were before any projection.
+      projected: the data as they are read.
+    """
+
+    def __init__(self, origin: TFXIO, projected: TFXIO) -> None:
+        self._origin = origin
+        self._projected = projected
+
+    @property
+    def origin(self) -> TFXIO:
+        return self._origin
+
+    @property
+    def projected(self) -> TFXIO:
+        return self._projected
+
+    def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        return self._projected.BeamSource(batch_size)
+
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        return self._projected.RecordBatches(options)
+
+    def ArrowSchema(self) -> pa.Schema:
+        return self._projected.ArrowSchema()
+
+    def TensorRepresentations(self) -> TensorRepresentations:
+        return self._projected.TensorRepresentations()
+
+    def __getattr__(self, name: str) -> Any:
+        """Finds what the projected class has besides, such as `RawRecordBeamSource`."""
+        if name.startswith("_"):  # also while this object is being unpickled
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._projected, name)
+
+    def Project(self, tensor_names: Sequence[str]) -> TFXIO:
+        return _ProjectedTFXIO(self._origin, self._ProjectImpl(tensor_names))
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        return self._projected._ProjectImpl(tensor_names)
