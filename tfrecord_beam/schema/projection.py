@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.representation_inference import (
     infer_tensor_representations_from_mixed_schema,
 )
 from tfrecord_beam.schema.representations import (
-    ColumnPath,
     feature_paths,
     path_list,
     set_tensor_representations,
@@ -48,19 +48,19 @@ def project_tensor_representations(
             "Expected tensor representations over features of the schema, "
             f"found the columns {path_list(missing)}"
         )
-    result = schema_pb2.Schema(feature=_cut_features(schema.feature, paths))
+    result = schema_pb2.Schema(feature=_cut_features(schema.feature, paths, ColumnPath(())))
     set_tensor_representations(result, wanted)
     return result
 
 
 def _cut_features(
-    features: Iterable[schema_pb2.Feature], paths: set[ColumnPath], parent: ColumnPath = ()
+    features: Iterable[schema_pb2.Feature], paths: set[ColumnPath], parent: ColumnPath
 ) -> Iterator[schema_pb2.Feature]:
     for feature in features:
-        path = (*parent, feature.name)
+        path = parent.child(feature.name)
         if path in paths:
             yield feature
-        elif any(longer[: len(path)] == path for longer in paths):
+        elif any(longer.prefix(len(path)) == path for longer in paths):
             fields = list(_cut_features(feature.struct_domain.feature, paths, path))
             cut = schema_pb2.Feature()
             cut.CopyFrom(feature)

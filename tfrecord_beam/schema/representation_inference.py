@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.representations import (
-    ColumnPath,
     TensorRepresentations,
     get_tensor_representations,
     source_columns,
@@ -46,7 +46,7 @@ def infer_tensor_representations_from_mixed_schema(
       SchemaError: see `infer_tensor_representations`.
     """
     result = get_tensor_representations(schema) or {}
-    sources = {".".join(path) for r in result.values() for path in source_columns(r)}
+    sources = {str(path) for r in result.values() for path in source_columns(r)}
     for name, representation in _infer(schema, except_for=sources).items():
         if name in sources:
             continue
@@ -88,7 +88,7 @@ def _infer(schema: schema_pb2.Schema, *, except_for: Collection[str]) -> TensorR
         elif feature.HasField("shape"):
             result[feature.name] = _dense_tensor(feature)
         elif schema.represent_variable_length_as_ragged:
-            result[feature.name] = _ragged_tensor((feature.name,))
+            result[feature.name] = _ragged_tensor(ColumnPath(feature.name))
         else:
             result[feature.name] = schema_pb2.TensorRepresentation(
                 varlen_sparse_tensor={"column_name": feature.name}
@@ -114,7 +114,7 @@ def _dense_tensor(feature: schema_pb2.Feature) -> schema_pb2.TensorRepresentatio
 
 
 def _ragged_tensor(path: ColumnPath) -> schema_pb2.TensorRepresentation:
-    return schema_pb2.TensorRepresentation(ragged_tensor={"feature_path": {"step": path}})
+    return schema_pb2.TensorRepresentation(ragged_tensor={"feature_path": path.to_proto()})
 
 
 def _tensors_of_struct(
@@ -132,8 +132,8 @@ def _tensors_of_struct(
                 f"Expected no STRUCT in STRUCT feature {struct.name!r}, found {child.name!r}",
                 Location(feature=struct.name),
             )
-        path = (struct.name, child.name)
-        yield ".".join(path), _ragged_tensor(path)
+        path = ColumnPath((struct.name, child.name))
+        yield str(path), _ragged_tensor(path)
 
 
 def _sparse_tensor(

@@ -7,18 +7,16 @@ representation is inferred (`representation_inference`). The rules are those of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.names import check_known
 
 TensorRepresentations = dict[str, schema_pb2.TensorRepresentation]
 """Tensor name -> its representation."""
-
-ColumnPath = tuple[str, ...]
-"""The name of a column, followed by the names of the fields on the way down if it is a struct."""
 
 DEFAULT_GROUP = ""
 """The group of explicit representations that is used where none is named."""
@@ -54,14 +52,14 @@ def source_columns(representation: schema_pb2.TensorRepresentation) -> list[Colu
         return []
     value = source_value_column(representation)
     if kind == "sparse_tensor":
-        indices = [(name,) for name in representation.sparse_tensor.index_column_names]
+        indices = [ColumnPath(name) for name in representation.sparse_tensor.index_column_names]
         has_value = representation.sparse_tensor.HasField("value_column_name")
         return indices + ([value] if has_value else [])
     if kind == "ragged_tensor":
         # Row lengths stand beside the values, in the same struct.
         partitions = representation.ragged_tensor.partition
         lengths = [p.row_length for p in partitions if p.HasField("row_length")]
-        return [value] + [(*value[:-1], name) for name in lengths]
+        return [value] + [value.prefix(-1).child(name) for name in lengths]
     return [value]
 
 
@@ -75,24 +73,26 @@ def source_value_column(representation: schema_pb2.TensorRepresentation) -> Colu
     if kind is None:
         raise SchemaError("Expected a tensor representation of some kind, found one without a kind")
     if kind == "ragged_tensor":
-        return tuple(representation.ragged_tensor.feature_path.step)
+        return ColumnPath.from_proto(representation.ragged_tensor.feature_path)
     if kind == "sparse_tensor":
-        return (representation.sparse_tensor.value_column_name,)
-    return (getattr(representation, kind).column_name,)
+        return ColumnPath(representation.sparse_tensor.value_column_name)
+    return ColumnPath(getattr(representation, kind).column_name)
 
 
 def feature_paths(schema: schema_pb2.Schema) -> list[ColumnPath]:
     """Returns the paths of all features of `schema`; of a STRUCT those of its fields."""
-    return [path for feature in schema.feature for path in _paths_of_feature(feature)]
+    return list(_feature_paths(schema.feature, ColumnPath(())))
 
 
-def _paths_of_feature(feature: schema_pb2.Feature) -> Iterator[ColumnPath]:
-    if feature.type != schema_pb2.FeatureType.STRUCT:
-        yield (feature.name,)
-        return
-    for child in feature.struct_domain.feature:
-        for path in _paths_of_feature(child):
-            yield (feature.name, *path)
+def _feature_paths(
+    features: Iterable[schema_pb2.Feature], parent: ColumnPath
+) -> Iterator[ColumnPath]:
+    for feature in features:
+        path = parent.child(feature.name)
+        if feature.type == schema_pb2.FeatureType.STRUCT:
+            yield from _feature_paths(feature.struct_domain.feature, path)
+        else:
+            yield path
 
 
 def validate_tensor_representations(schema: schema_pb2.Schema, group: str = DEFAULT_GROUP) -> None:
@@ -120,4 +120,4 @@ def validate_tensor_representations(schema: schema_pb2.Schema, group: str = DEFA
 
 def path_list(paths: set[ColumnPath]) -> str:
     """Returns column paths as an error text lists them."""
-    return ", ".join(repr(".".join(path)) for path in sorted(paths))
+    return ", ".join(repr(str(path)) for path in sorted(paths))

@@ -1,7 +1,6 @@
 """Tensor representations of a TFMD schema, under the names that TFXIO users know.
 
-Each function does what its namesake in `tfrecord_beam.schema` does. Column paths are tuples of
-names.
+Each function does what its namesake in `tfrecord_beam.schema` does.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.schema import projection, representation_inference, representations
-from tfrecord_beam.schema.representations import ColumnPath, TensorRepresentations
+from tfrecord_beam.schema.column_path import ColumnPath
+from tfrecord_beam.schema.representations import TensorRepresentations
 
 _DEFAULT_TENSOR_REPRESENTATION_GROUP = representations.DEFAULT_GROUP
 _DISQUALIFYING_LIFECYCLE_STAGES = representation_inference.DISQUALIFYING_STAGES

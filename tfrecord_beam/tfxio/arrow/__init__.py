@@ -1,0 +1,1 @@
+"""Arrow arrays, batches and column paths, under the names that TFXIO users know."""
