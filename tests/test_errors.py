@@ -44,6 +44,7 @@ HINT = "is the schema of another version?"
         (Location(file="a", record=3), None, "Found it - at a, record 3"),
         (Location(file="a", offset=52, record=1), None, "Found it - at a:52, record 1"),
         (Location(offset=52, record=1), None, "Found it - at offset 52, record 1"),
+        (Location("a.csv", 52, line=3), None, "Found it - at a.csv:52, line 3"),
         (Location(feature="age"), None, "Found it - at feature 'age'"),
         (Location("a", 52, 1, "x y"), None, "Found it - at a:52, record 1, feature 'x y'"),
         (Location(), "look again", "Found it (look again)"),

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
         ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
     )
     from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
+    from tfrecord_beam.tfxio.raw_tf_record import (
+        RawBeamRecordTFXIO as RawBeamRecordTFXIO,
+        RawTfRecordTFXIO as RawTfRecordTFXIO,
+    )
     from tfrecord_beam.tfxio.tf_example_record import (
         TFExampleBeamRecord as TFExampleBeamRecord,
         TFExampleRecord as TFExampleRecord,
@@ -74,6 +78,7 @@ _MODULES = {
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
     "tfrecord_beam.tfxio.coders.example_coder": ("ExamplesToRecordBatchDecoder",),
     "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
+    "tfrecord_beam.tfxio.raw_tf_record": ("RawBeamRecordTFXIO", "RawTfRecordTFXIO"),
     "tfrecord_beam.tfxio.tf_example_record": ("TFExampleBeamRecord", "TFExampleRecord"),
     "tfrecord_beam.transforms.decode": ("DecodeRecordBlocks", "RawRecordToRecordBatch"),
     "tfrecord_beam.transforms.project": ("Project",),

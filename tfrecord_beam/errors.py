@@ -24,6 +24,7 @@ class Location:
         decompressed content when the file is compressed.
       record: number of the record in its file, from 0; unknown where reading began inside the file.
         In functions that take a list of records it is the index in that list.
+      line: number of the line in a text file, from 1; unknown where reading began inside the file.
       feature: name of the feature.
     """
 
@@ -31,6 +32,7 @@ class Location:
     offset: int | None = None
     record: int | None = None
     feature: str | None = None
+    line: int | None = None
 
 
 def render(message: str, location: Location = Location(), hint: str | None = None) -> str:
@@ -47,6 +49,8 @@ def render(message: str, location: Location = Location(), hint: str | None = Non
         parts.append(f"offset {location.offset}")
     if location.record is not None:
         parts.append(f"record {location.record}")
+    if location.line is not None:
+        parts.append(f"line {location.line}")
     if location.feature is not None and f"feature {location.feature!r}" not in message:
         parts.append(f"feature {location.feature!r}")
     text = message
@@ -62,7 +66,8 @@ class TFRecordBeamError(Exception):
 
     Attributes:
       message: what was expected and what was found.
-      location: the place, see `Location`; its parts are also `file`, `offset`, `record`, `feature`.
+      location: the place, see `Location`; its parts are also `file`, `offset`, `record`, `line`,
+        `feature`.
       hint: what to do about it, or None.
     """
 
@@ -91,6 +96,10 @@ class TFRecordBeamError(Exception):
     @property
     def record(self) -> int | None:
         return self.location.record
+
+    @property
+    def line(self) -> int | None:
+        return self.location.line
 
     @property
     def feature(self) -> str | None:

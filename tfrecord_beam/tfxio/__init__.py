@@ -13,6 +13,10 @@ from tfrecord_beam.tfxio.coders.example_coder import (
     ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
 )
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
+from tfrecord_beam.tfxio.raw_tf_record import (
+    RawBeamRecordTFXIO as RawBeamRecordTFXIO,
+    RawTfRecordTFXIO as RawTfRecordTFXIO,
+)
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO as RecordBasedTFXIO
 from tfrecord_beam.tfxio.tf_example_record import (
     TFExampleBeamRecord as TFExampleBeamRecord,

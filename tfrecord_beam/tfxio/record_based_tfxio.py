@@ -11,8 +11,16 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
+from tfrecord_beam import transforms
+from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.schema.arrow import arrow_schema, check_raw_record_column
-from tfrecord_beam.tfxio.telemetry import ProfileBatching, ProfileRawRecords, ProfileRecordBatches
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.tfxio.telemetry import (
+    ProfileBatching,
+    ProfileRawRecords,
+    ProfileRecordBatches,
+    ProfileRecordBlocks,
+)
 from tfrecord_beam.tfxio.tfxio import TFXIO
 
 
@@ -110,6 +118,23 @@ class RecordBasedTFXIO(TFXIO):
             "CollectRecordBatchTelemetry" >> ProfileRecordBatches(*self._source_names),
         )
 
+    def _block_source(
+        self, file_pattern: FilePattern, schema: SchemaSource | None, batch_size: int | None
+    ) -> beam.PTransform[Any, Any]:
+        """Returns a `BeamSource` over TFRecord files that decodes whole blocks of tf.Example."""
+        return Chain(
+            "BeamSource",
+            "ReadRecordBlocks" >> transforms.ReadRecordBlocks(file_pattern, batch_size=batch_size),
+            "CollectRawRecordTelemetry" >> ProfileRecordBlocks(*self._source_names),
+            self._with_batch_telemetry(
+                "DecodeRecordBlocks",
+                transforms.DecodeRecordBlocks(
+                    schema, raw_record_column_name=self.raw_record_column_name
+                ),
+                batch_size,
+            ),
+        )
+
     @abc.abstractmethod
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
         """Returns a transform that gives a PCollection of `bytes`."""
@@ -139,3 +164,12 @@ class Chain(beam.PTransform[Any, Any]):
 
     def expand(self, pbegin_or_pcoll: Any) -> Any:
         return functools.reduce(operator.or_, self._steps, pbegin_or_pcoll)
+
+
+@beam.typehints.with_input_types(bytes)
+@beam.typehints.with_output_types(bytes)
+class PassOn(beam.PTransform[Any, Any]):
+    """Gives the records that it is applied to: the raw records of classes that read no files."""
+
+    def expand(self, raw_records: beam.PCollection[bytes]) -> beam.PCollection[bytes]:
+        return raw_records

@@ -25,8 +25,7 @@ from tfrecord_beam.schema.representation_inference import (
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
-from tfrecord_beam.tfxio.record_based_tfxio import Chain, RecordBasedTFXIO
-from tfrecord_beam.tfxio.telemetry import ProfileRecordBlocks
+from tfrecord_beam.tfxio.record_based_tfxio import PassOn, RecordBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
 
 _RECORD = "record"
@@ -122,19 +121,7 @@ class TFExampleRecord(_TFExampleBase):
           batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
             None: as many as are efficient.
         """
-        return Chain(
-            "BeamSource",
-            "ReadRecordBlocks"
-            >> transforms.ReadRecordBlocks(self._file_pattern, batch_size=batch_size),
-            "CollectRawRecordTelemetry" >> ProfileRecordBlocks(*self._source_names),
-            self._with_batch_telemetry(
-                "DecodeRecordBlocks",
-                transforms.DecodeRecordBlocks(
-                    self._schema, raw_record_column_name=self.raw_record_column_name
-                ),
-                batch_size,
-            ),
-        )
+        return self._block_source(self._file_pattern, self._schema, batch_size)
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
         """Yields record batches, read without Beam.
@@ -225,7 +212,7 @@ class TFExampleBeamRecord(_TFExampleBase):
         super().__init__(schema, raw_record_column_name, telemetry_descriptors, physical_format)
 
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
-        return _PassOn()
+        return PassOn()
 
     def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
         return TFExampleBeamRecord(
@@ -234,10 +221,3 @@ class TFExampleBeamRecord(_TFExampleBase):
             self._projected_schema(tensor_names),
             self.raw_record_column_name,
         )
-
-
-@beam.typehints.with_input_types(bytes)
-@beam.typehints.with_output_types(bytes)
-class _PassOn(beam.PTransform[beam.PCollection[bytes], beam.PCollection[bytes]]):
-    def expand(self, raw_records: beam.PCollection[bytes]) -> beam.PCollection[bytes]:
-        return raw_records
