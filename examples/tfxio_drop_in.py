@@ -13,11 +13,11 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
 from tfrecord_beam.records.demo import write_census
 from tfrecord_beam.schema.tfmd import load_schema
-from tfrecord_beam.tfxio import tf_example  # was: from tfx_bsl.tfxio import tf_example
+from tfrecord_beam.tfxio import tf_example_record  # was: from tfx_bsl.tfxio import ...
 
 
 def main(pattern: str, schema: str) -> None:
-    tfxio = tf_example.TFExampleRecord(
+    tfxio = tf_example_record.TFExampleRecord(
         file_pattern=pattern,
         schema=load_schema(schema),
         telemetry_descriptors=["example"],
