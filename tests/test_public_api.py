@@ -21,6 +21,7 @@ PUBLIC = [
     "CoverageError",
     "DecodeError",
     "DecodeRecordBlocks",
+    "EncodeError",
     "ExamplesToRecordBatchDecoder",
     "NoMatchError",
     "Project",

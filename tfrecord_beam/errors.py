@@ -118,6 +118,10 @@ class DecodeError(TFRecordBeamError, ValueError):
     """A record is framed correctly but is not what was expected of its content."""
 
 
+class EncodeError(TFRecordBeamError, ValueError):
+    """A batch holds a value that a record cannot hold. `record` is the row in the batch."""
+
+
 class SchemaError(TFRecordBeamError, ValueError):
     """A schema, a column selection or a combination of them cannot be used."""
 

@@ -21,8 +21,7 @@ import pyarrow as pa
 from tests import wire
 from tests.decoding import plan_of, spans
 from tests.wire import entry, example, int64
-from tfrecord_beam.errors import DecodeError
-from tfrecord_beam.kernel.plan import DecodePlan, Kind
+from tfrecord_beam.kernel.plan import DecodePlan, EncodePlan, Kind
 
 WARM_UP = 50
 
@@ -60,7 +59,7 @@ def expect_error(function: Callable[..., object], *arguments: Any, **options: An
     """Calls, and lets the error go that the call is there to raise."""
     try:
         function(*arguments, **options)
-    except (DecodeError, ValueError, TypeError):
+    except (ValueError, TypeError):
         return
     raise AssertionError("Expected an error")
 
@@ -72,6 +71,18 @@ def calls(kernel_name: str) -> dict[str, Callable[[], object]]:
     decoder, decoder_of_all = kernel.ExampleDecoder(plan), kernel.ExampleDecoder(DecodePlan())
     good, mixed = spans([GOOD] * 5), spans(RECORDS)
     data = kernel.frame([GOOD] * 20)
+
+    columns = {"i": [[1, 2], None, []] * 5, "b": [b"x" * 300, None, b""] * 5}
+    batch = pa.record_batch(columns)
+    null_value, other_type = pa.record_batch({"i": [[None, 1]]}), pa.record_batch({"i": [True]})
+    encoder = kernel.ExampleEncoder(EncodePlan(("i", "b")))
+    encoder_of_one = kernel.ExampleEncoder(EncodePlan(("i",)))
+
+    def fail_to_encode() -> None:
+        expect_error(encoder_of_one.encode, null_value)
+        expect_error(encoder_of_one.encode_records, other_type)
+        expect_error(encoder_of_one.encode, batch)
+        expect_error(kernel.ExampleEncoder, EncodePlan(("a", "a")))
 
     def take_twice() -> None:
         exported, _ = decoder.decode(*good)
@@ -99,6 +110,9 @@ def calls(kernel_name: str) -> dict[str, Callable[[], object]]:
         "drop the batch": lambda: decoder.decode(*good),
         "drop the capsules": lambda: decoder.decode(*good)[0].__arrow_c_array__(),
         "take twice": take_twice,
+        "encode": lambda: encoder.encode(batch),
+        "encode records": lambda: encoder.encode_records(batch),
+        "fail to encode": fail_to_encode,
         "make a decoder": lambda: kernel.ExampleDecoder(plan),
         "scan": lambda: kernel.scan(data),
         "find": lambda: kernel.find_record(data, start=1, stop=len(data), limit=len(data)),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfrecord_beam.kernel._native import (
         ArrowArrayExportable as ArrowArrayExportable,
         ExampleDecoder as ExampleDecoder,
+        ExampleEncoder as ExampleEncoder,
         allocate as allocate,
         crc32c as crc32c,
         find_record as find_record,
@@ -25,7 +26,16 @@ if TYPE_CHECKING:
         scan as scan,
     )
 
-_NAMES = ("ExampleDecoder", "allocate", "crc32c", "find_record", "frame", "masked_crc32c", "scan")
+_NAMES = (
+    "ExampleDecoder",
+    "ExampleEncoder",
+    "allocate",
+    "crc32c",
+    "find_record",
+    "frame",
+    "masked_crc32c",
+    "scan",
+)
 
 
 def _load(choice: str) -> tuple[str, dict[str, object]]:

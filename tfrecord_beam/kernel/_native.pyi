@@ -11,7 +11,7 @@ from typing import Protocol
 
 from typing_extensions import Buffer
 
-from tfrecord_beam.kernel.plan import Candidate, DecodeFailure, DecodePlan, Scan
+from tfrecord_beam.kernel.plan import Candidate, DecodeFailure, DecodePlan, EncodePlan, Scan
 
 class ArrowArrayExportable(Protocol):
     """A record batch behind the Arrow PyCapsule protocol: ``pa.record_batch(obj)`` takes it."""
@@ -136,3 +136,42 @@ class ExampleDecoder:
         max_cells: int | None = None,
     ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
         """The same for records that are objects of their own (`bytes`, ...)."""
+
+class ExampleEncoder:
+    """Encodes the rows of Arrow record batches as ``tf.train.Example`` or ``SequenceExample``.
+
+    A column of the context is of values (a list of one in each row) or of lists of values, one of
+    feature lists is of lists of either. Lists are `list` or `large_list`; values are `int64`,
+    `float`, or `binary`, `large_binary`, `string`, `large_string`, whose bytes are written as they
+    are. They are read where they lie, slices too.
+
+    A null row of the context becomes a feature without a kind; a list without values has its kind.
+    A null row of feature lists becomes no feature list, one without elements a feature list without
+    features; a null element becomes a feature without a kind. Features of a column whose values are
+    of type `null` have no kind. What lies below a null is not looked at.
+
+    The bytes: fields in the order of their numbers, entries of maps in the order of the columns,
+    both fields of each entry, numbers packed, varints as short as can be. An Example always has
+    its `features`, a SequenceExample its `context` and `feature_lists`, be they empty.
+
+    Args:
+      plan: what columns become. Keeps no reference to it.
+
+    Raises:
+      SchemaError: two features, or two feature lists, of one name.
+    """
+
+    def __init__(self, plan: EncodePlan) -> None: ...
+    def encode(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
+        """Returns all records in one piece of memory, and int64 offsets, one more than records.
+
+        Record i is ``data[offsets[i] : offsets[i + 1]]``.
+
+        Raises:
+          SchemaError: a column is of another type.
+          EncodeError: a null is among the values of a list, or a record takes 2 GiB or more.
+          ValueError: the batch has not as many columns as the plan, or is no record batch.
+        """
+
+    def encode_records(self, batch: ArrowArrayExportable) -> list[bytes]:
+        """Returns the same records as objects of their own."""

@@ -1,7 +1,8 @@
 """What a kernel is asked to do and what it answers: the contract that both kernels obey.
 
 Everything here is plain data. A kernel gets buffers and a `DecodePlan`, and answers with Arrow
-data (an object with ``__arrow_c_array__``), a `Scan`, a `Candidate` or `DecodeFailure`s.
+data (an object with ``__arrow_c_array__``), a `Scan`, a `Candidate` or `DecodeFailure`s; or it gets
+Arrow data and an `EncodePlan`, and answers with records.
 """
 
 from __future__ import annotations
@@ -93,6 +94,55 @@ class DecodeFailure(NamedTuple):
     feature: bytes | None = None
     expected: int = 0
     found: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class EncodePlan:
+    """How the columns of a batch become the features of a record.
+
+    Columns are meant by their place in the batch: first those of the context, then the feature
+    lists. Features are written in this order, the same one in each record.
+
+    Attributes:
+      context: the names of the features; each row of a column becomes one.
+      feature_lists: the names of the feature lists of a ``tf.train.SequenceExample``. None: the
+        records are ``tf.train.Example``s.
+      null_as_absent: whether features without a kind, as those of null rows, are left out of the
+        context.
+    """
+
+    context: tuple[str, ...]
+    feature_lists: tuple[str, ...] | None = None
+    null_as_absent: bool = False
+
+
+class EncodeFault(enum.IntEnum):
+    """Why a batch could not be encoded.
+
+    Of several faults the one in the first row counts; in one row the first column's.
+    """
+
+    UNSUPPORTED_TYPE = 1
+    """A column has a type that the kernel does not encode. Looked for before all else."""
+    NULL_VALUE = 2
+    """There is a null among the values of a feature."""
+    TOO_LARGE = 3
+    """A record takes 2 GiB or more, which no protobuf library reads. Only in a row without other
+    faults."""
+
+
+class EncodeFailure(NamedTuple):
+    """Why a batch could not be encoded.
+
+    Attributes:
+      fault: an `EncodeFault`.
+      record: the row in the batch; 0 for UNSUPPORTED_TYPE.
+      feature: UTF-8 name of the feature or feature list at fault; empty for TOO_LARGE.
+    """
+
+    fault: int
+    record: int
+    feature: bytes = b""
 
 
 class ScanStatus(enum.IntEnum):

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arrow_abi.h"
+#include "bindings.h"
 #include "columns.h"
 #include "crc32c.h"
 #include "example.h"
@@ -67,28 +68,21 @@ struct Memory {
   Buffer buffer;
 };
 
-py::object MakeMemoryView(const py::object& owner) {
+py::object ViewOf(const py::object& owner) {
   PyObject* view = PyMemoryView_FromObject(owner.ptr());
   if (view == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(view);
 }
 
-py::object MakeMemoryView(std::vector<int64_t> values) {
-  return MakeMemoryView(py::cast(Int64Values{std::move(values)}));
-}
-
 py::object Allocate(size_t size) {
-  Memory memory;
-  memory.buffer.Reserve(size == 0 ? 1 : size);
-  memory.buffer.Advance(size);
-  return MakeMemoryView(py::cast(std::move(memory)));
+  Buffer buffer;
+  buffer.Reserve(size == 0 ? 1 : size);
+  buffer.Advance(size);
+  return MakeMemoryView(std::move(buffer));
 }
 
 [[noreturn]] void ThrowDecodeError(const py::object& failure) {
-  const py::object error =
-      py::module_::import("tfrecord_beam.kernel.faults").attr("decode_error")(failure);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-  throw py::error_already_set();
+  ThrowError(py::module_::import("tfrecord_beam.kernel.faults").attr("decode_error")(failure));
 }
 
 py::object ToPython(const Failure& failure) {
@@ -275,6 +269,17 @@ py::bytes FrameRecords(const py::sequence& records) {
 
 }  // namespace
 
+py::object MakeMemoryView(Buffer buffer) { return ViewOf(py::cast(Memory{std::move(buffer)})); }
+
+py::object MakeMemoryView(std::vector<int64_t> values) {
+  return ViewOf(py::cast(Int64Values{std::move(values)}));
+}
+
+void ThrowError(const py::object& error) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw py::error_already_set();
+}
+
 // Python sees documentation in _native.pyi.
 PYBIND11_MODULE(_native, module) {
   py::class_<Int64Values>(module, "_Int64Values", py::buffer_protocol())
@@ -300,6 +305,8 @@ PYBIND11_MODULE(_native, module) {
            py::arg("max_cells") = py::none())
       .def("decode_records", &ExampleDecoder::DecodeRecords, py::arg("records"), py::kw_only(),
            py::arg("collect_failures") = false, py::arg("max_cells") = py::none());
+
+  BindExampleEncoder(module);
 
   module.def(
       "crc32c", [](const py::buffer& data, uint32_t crc) { return ComputeCrc(data, crc, Crc32c); },

@@ -8,7 +8,17 @@ built by pyarrow.
 from __future__ import annotations
 
 from tfrecord_beam.kernel.reference.crc32c import crc32c, masked_crc32c
+from tfrecord_beam.kernel.reference.encode import ExampleEncoder
 from tfrecord_beam.kernel.reference.example import ExampleDecoder
 from tfrecord_beam.kernel.reference.framing import allocate, find_record, frame, scan
 
-__all__ = ["ExampleDecoder", "allocate", "crc32c", "find_record", "frame", "masked_crc32c", "scan"]
+__all__ = [
+    "ExampleDecoder",
+    "ExampleEncoder",
+    "allocate",
+    "crc32c",
+    "find_record",
+    "frame",
+    "masked_crc32c",
+    "scan",
+]

@@ -46,6 +46,7 @@ _TENSORFLOW = {
 _OUTLINE = {
     "Entry": ["repeated bytes key = 1", "repeated bytes value = 2"],
     "Features": ["repeated Entry feature = 1"],
+    "FeatureList": ["repeated bytes feature = 1"],
     "Example": ["repeated Features features = 1", "repeated bytes feature_lists = 2"],
     "Envelope": ["repeated bytes first = 1", "repeated bytes second = 2"],
 }
@@ -108,6 +109,10 @@ SequenceExample = _tensorflow["SequenceExample"]
 
 _outline = _declare_messages("outline", _OUTLINE)
 OutlineExample = _outline["Example"]
+OutlineFeatures = _outline["Features"]
+OutlineFeatureList = _outline["FeatureList"]
 Envelope = _outline["Envelope"]
 
-ContentExample = _declare_messages("content", _CONTENT)["Example"]
+_content = _declare_messages("content", _CONTENT)
+ContentExample = _content["Example"]
+ContentFeature = _content["Feature"]

@@ -1,0 +1,321 @@
+#include "encode.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "wire_writer.h"
+
+namespace tfrecord_beam {
+namespace {
+
+constexpr int64_t kMaxRecordSize = std::numeric_limits<int32_t>::max();  // protobuf's own limit
+
+// In place of the size of a Feature's content, where it has no kind.
+constexpr int64_t kNoKind = -1;
+
+// Rows that are written together, column by column: their ends stay in the nearest cache.
+constexpr int64_t kRowsTogether = 64;
+
+bool IsFormat(const ArrowSchema& schema, std::string_view narrow, std::string_view wide) {
+  return schema.format == narrow || schema.format == wide;
+}
+
+// Steps into `schema` and `array` if they are lists.
+std::optional<Lists> ReadLists(const ArrowSchema*& schema, const ArrowArray*& array,
+                               int64_t& first) {
+  if (!IsFormat(*schema, "+l", "+L") || schema->dictionary != nullptr) return std::nullopt;
+  const bool wide = schema->format[1] == 'L';
+  const Lists lists{Nulls(*array, first), Offsets(array->buffers[1], wide, first)};
+  schema = schema->children[0];
+  array = array->children[0];
+  first = array->offset;
+  return lists;
+}
+
+bool ReadValues(const ArrowSchema& schema, const ArrowArray& array, int64_t first, Values* values) {
+  if (schema.dictionary != nullptr) return false;
+  const std::string_view format = schema.format;
+  if (format == "n") {
+    values->nulls = Nulls::All();
+    return true;
+  }
+  const bool wide_bytes = IsFormat(schema, "Z", "U");
+  if (wide_bytes || IsFormat(schema, "z", "u")) {
+    values->kind = Kind::kBytes;
+    values->offsets = Offsets(array.buffers[1], wide_bytes, first);
+    values->data = static_cast<const uint8_t*>(array.buffers[2]);
+  } else if (format == "l" || format == "f") {
+    values->kind = format == "l" ? Kind::kInt64 : Kind::kFloat;
+    const auto size = static_cast<int64_t>(format == "l" ? sizeof(int64_t) : sizeof(float));
+    values->data = static_cast<const uint8_t*>(array.buffers[1]) + first * size;
+  } else {
+    return false;
+  }
+  values->nulls = Nulls(array, first);
+  return true;
+}
+
+struct Range {
+  int64_t begin;
+  int64_t end;
+
+  int64_t size() const { return end - begin; }
+};
+
+Range RangeOf(const Offsets& offsets, int64_t i) { return {offsets[i], offsets[i + 1]}; }
+
+// The values of one Feature; absent if it has no kind.
+std::optional<Range> ValuesOf(const EncodeColumn& column, int64_t step) {
+  if (!column.values) {
+    if (column.leaf.nulls[step]) return std::nullopt;
+    return Range{step, step + 1};
+  }
+  if (column.values->nulls[step]) return std::nullopt;
+  return RangeOf(column.values->offsets, step);
+}
+
+// The Features of one feature list; absent if that is absent.
+std::optional<Range> StepsOf(const EncodeColumn& column, int64_t row) {
+  if (column.steps->nulls[row]) return std::nullopt;
+  return RangeOf(column.steps->offsets, row);
+}
+
+bool HasNull(const Nulls& nulls, Range range) {
+  if (!nulls.possible()) return false;
+  for (int64_t i = range.begin; i < range.end; ++i) {
+    if (nulls[i]) return true;
+  }
+  return false;
+}
+
+int64_t LoadInt64(const Values& values, int64_t i) {
+  return static_cast<const int64_t*>(static_cast<const void*>(values.data))[i];
+}
+
+// The size of a list's packed numbers, or of all fields of a BytesList.
+int64_t ContentSize(const Values& values, Range range) {
+  int64_t size = 0;
+  switch (values.kind) {
+    case Kind::kNone:
+      return kNoKind;
+    case Kind::kFloat:
+      return range.size() * static_cast<int64_t>(sizeof(float));
+    case Kind::kInt64:
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        size += VarintSize(static_cast<uint64_t>(LoadInt64(values, i)));
+      }
+      return size;
+    case Kind::kBytes:
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        size += FieldSize(values.offsets[i + 1] - values.offsets[i]);
+      }
+      return size;
+  }
+  return size;
+}
+
+int64_t ListSize(Kind kind, int64_t content_size) {
+  return kind == Kind::kBytes || content_size == 0 ? content_size : FieldSize(content_size);
+}
+
+int64_t FeatureSize(Kind kind, int64_t content_size) {
+  return content_size == kNoKind ? 0 : FieldSize(ListSize(kind, content_size));
+}
+
+int64_t EntrySize(const EncodeColumn& column, int64_t value_size) {
+  return static_cast<int64_t>(column.key.size()) + FieldSize(value_size);
+}
+
+uint8_t* WriteContent(const Values& values, Range range, uint8_t* out) {
+  switch (values.kind) {
+    case Kind::kNone:
+      break;
+    case Kind::kFloat: {
+      const auto size = static_cast<int64_t>(sizeof(float));
+      const auto* const floats = reinterpret_cast<const char*>(values.data) + range.begin * size;
+      return WriteBytes({floats, static_cast<size_t>(range.size() * size)}, out);
+    }
+    case Kind::kInt64:
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        out = WriteVarint(static_cast<uint64_t>(LoadInt64(values, i)), out);
+      }
+      break;
+    case Kind::kBytes:
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        const int64_t begin = values.offsets[i];
+        const int64_t size = values.offsets[i + 1] - begin;
+        out = WriteHeader(1, size, out);
+        out = WriteBytes(
+            {reinterpret_cast<const char*>(values.data) + begin, static_cast<size_t>(size)}, out);
+      }
+      break;
+  }
+  return out;
+}
+
+uint8_t* WriteFeature(const EncodeColumn& column, int64_t step, int64_t content_size,
+                      uint8_t* out) {
+  if (content_size == kNoKind) return out;
+  const Kind kind = column.leaf.kind;
+  out = WriteHeader(static_cast<uint32_t>(kind), ListSize(kind, content_size), out);
+  if (content_size == 0) return out;
+  if (kind != Kind::kBytes) out = WriteHeader(1, content_size, out);
+  return WriteContent(column.leaf, *ValuesOf(column, step), out);
+}
+
+// Begins a map entry.
+uint8_t* WriteEntry(const EncodeColumn& column, int64_t value_size, uint8_t* out) {
+  out = WriteHeader(1, EntrySize(column, value_size), out);
+  out = WriteBytes(column.key, out);
+  return WriteHeader(2, value_size, out);
+}
+
+int64_t FeatureListSize(const EncodeColumn& column, size_t first, int64_t steps) {
+  int64_t size = 0;
+  for (size_t i = first; i < first + static_cast<size_t>(steps); ++i) {
+    size += FieldSize(FeatureSize(column.leaf.kind, column.content_sizes[i]));
+  }
+  return size;
+}
+
+// Measures the content of a Feature. False: there is a null among its values.
+bool MeasureFeature(const EncodeColumn& column, int64_t step, int64_t* content_size) {
+  const std::optional<Range> values = ValuesOf(column, step);
+  if (values && HasNull(column.leaf.nulls, *values)) return false;
+  *content_size = values ? ContentSize(column.leaf, *values) : kNoKind;
+  return true;
+}
+
+void WriteHeaders(uint32_t field, Range rows, const std::vector<int64_t>& sizes,
+                  std::vector<uint8_t*>& ends) {
+  for (auto row = static_cast<size_t>(rows.begin); row < static_cast<size_t>(rows.end); ++row) {
+    ends[row] = WriteHeader(field, sizes[row], ends[row]);
+  }
+}
+
+// Writes the feature lists of `rows`, whose steps are noted from `next_step` on; returns the end.
+size_t WriteFeatureLists(const EncodeColumn& column, Range rows, size_t next_step,
+                         std::vector<uint8_t*>& ends) {
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const std::optional<Range> steps = StepsOf(column, row);
+    if (!steps) continue;
+    uint8_t* end = ends[static_cast<size_t>(row)];
+    end = WriteEntry(column, FeatureListSize(column, next_step, steps->size()), end);
+    for (int64_t step = steps->begin; step < steps->end; ++step) {
+      const int64_t content_size = column.content_sizes[next_step++];
+      end = WriteHeader(1, FeatureSize(column.leaf.kind, content_size), end);
+      end = WriteFeature(column, step, content_size, end);
+    }
+    ends[static_cast<size_t>(row)] = end;
+  }
+  return next_step;
+}
+
+// Writes the Features of `rows`.
+void WriteFeatures(const EncodeColumn& column, Range rows, bool null_as_absent,
+                   std::vector<uint8_t*>& ends) {
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const int64_t content_size = column.content_sizes[static_cast<size_t>(row)];
+    if (content_size == kNoKind && null_as_absent) continue;
+    uint8_t*& end = ends[static_cast<size_t>(row)];
+    end = WriteEntry(column, FeatureSize(column.leaf.kind, content_size), end);
+    end = WriteFeature(column, row, content_size, end);
+  }
+}
+
+}  // namespace
+
+bool ReadColumn(const ArrowSchema& schema, const ArrowArray& array, int64_t first,
+                bool is_feature_list, std::string_view name, EncodeColumn* column) {
+  column->name = name;
+  column->key.resize(static_cast<size_t>(FieldSize(static_cast<int64_t>(name.size()))));
+  auto* const key = reinterpret_cast<uint8_t*>(column->key.data());
+  WriteBytes(name, WriteHeader(1, static_cast<int64_t>(name.size()), key));
+
+  const ArrowSchema* inner_schema = &schema;
+  const ArrowArray* inner = &array;
+  first += array.offset;
+  if (is_feature_list) {
+    column->steps = ReadLists(inner_schema, inner, first);
+    if (!column->steps) {
+      column->steps = Lists{Nulls::All(), {}};
+      return std::string_view(schema.format) == "n";
+    }
+  }
+  column->values = ReadLists(inner_schema, inner, first);
+  return ReadValues(*inner_schema, *inner, first, &column->leaf);
+}
+
+std::optional<EncodeFailure> BatchEncoder::Measure() {
+  context_sizes_.assign(static_cast<size_t>(batch_.rows), 0);
+  lists_sizes_.assign(static_cast<size_t>(is_sequence() ? batch_.rows : 0), 0);
+  std::optional<EncodeFailure> failure;
+  int64_t rows = batch_.rows;  // those before the first failure
+  const auto measure = [&](std::vector<EncodeColumn>& columns, auto measure_column) {
+    for (EncodeColumn& column : columns) {
+      const int64_t good = (this->*measure_column)(column, rows);
+      if (good < rows) failure = {EncodeFault::kNullValue, good, column.name};
+      rows = good;
+    }
+  };
+  measure(batch_.context, &BatchEncoder::MeasureContext);
+  if (is_sequence()) measure(*batch_.feature_lists, &BatchEncoder::MeasureFeatureList);
+
+  sizes_.resize(static_cast<size_t>(rows));
+  for (size_t row = 0; row < sizes_.size(); ++row) {
+    sizes_[row] = FieldSize(context_sizes_[row]);
+    if (is_sequence()) sizes_[row] += FieldSize(lists_sizes_[row]);
+    if (sizes_[row] > kMaxRecordSize) {
+      return EncodeFailure{EncodeFault::kTooLarge, static_cast<int64_t>(row), {}};
+    }
+  }
+  return failure;
+}
+
+int64_t BatchEncoder::MeasureContext(EncodeColumn& column, int64_t rows) {
+  column.content_sizes.resize(static_cast<size_t>(rows));
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t content_size;
+    if (!MeasureFeature(column, row, &content_size)) return row;
+    column.content_sizes[static_cast<size_t>(row)] = content_size;
+    if (content_size == kNoKind && batch_.null_as_absent) continue;
+    const int64_t value_size = FeatureSize(column.leaf.kind, content_size);
+    context_sizes_[static_cast<size_t>(row)] += FieldSize(EntrySize(column, value_size));
+  }
+  return rows;
+}
+
+int64_t BatchEncoder::MeasureFeatureList(EncodeColumn& column, int64_t rows) {
+  for (int64_t row = 0; row < rows; ++row) {
+    const std::optional<Range> steps = StepsOf(column, row);
+    if (!steps) continue;
+    const size_t first = column.content_sizes.size();
+    for (int64_t step = steps->begin; step < steps->end; ++step) {
+      int64_t content_size;
+      if (!MeasureFeature(column, step, &content_size)) return row;
+      column.content_sizes.push_back(content_size);
+    }
+    const int64_t value_size = FeatureListSize(column, first, steps->size());
+    lists_sizes_[static_cast<size_t>(row)] += FieldSize(EntrySize(column, value_size));
+  }
+  return rows;
+}
+
+void BatchEncoder::Write(std::vector<uint8_t*>& ends) const {
+  std::vector<size_t> next_steps(is_sequence() ? batch_.feature_lists->size() : 0);
+  for (int64_t begin = 0; begin < batch_.rows; begin += kRowsTogether) {
+    const Range rows{begin, std::min(begin + kRowsTogether, batch_.rows)};
+    WriteHeaders(1, rows, context_sizes_, ends);
+    for (const EncodeColumn& column : batch_.context) {
+      WriteFeatures(column, rows, batch_.null_as_absent, ends);
+    }
+    if (!is_sequence()) continue;
+    WriteHeaders(2, rows, lists_sizes_, ends);
+    for (size_t i = 0; i < next_steps.size(); ++i) {
+      next_steps[i] = WriteFeatureLists((*batch_.feature_lists)[i], rows, next_steps[i], ends);
+    }
+  }
+}
+
+}  // namespace tfrecord_beam

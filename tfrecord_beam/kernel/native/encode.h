@@ -1,0 +1,136 @@
+// Columns of an Arrow record batch -> serialized tf.train.Example or SequenceExample records.
+// See _native.pyi for what it means, and example.h for the messages.
+//
+//   message SequenceExample { Features context = 1; FeatureLists feature_lists = 2; }
+//   message FeatureLists    { map<string, FeatureList> feature_list = 1; }
+//   message FeatureList     { repeated Feature feature = 1; }
+//
+// An Example is the same on the wire as a SequenceExample without feature lists.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "arrow_abi.h"
+#include "list_column.h"
+
+namespace tfrecord_beam {
+
+// As in plan.py, where each is explained.
+enum class EncodeFault : int { kUnsupportedType = 1, kNullValue = 2, kTooLarge = 3 };
+
+struct EncodeFailure {
+  EncodeFault fault;
+  int64_t record;
+  std::string feature;  // empty for kTooLarge
+};
+
+// The offsets of lists or of bytes, of either width.
+class Offsets {
+ public:
+  Offsets() = default;
+  Offsets(const void* data, bool wide, int64_t first)
+      : narrow_(wide ? nullptr : static_cast<const int32_t*>(data) + first),
+        wide_(wide ? static_cast<const int64_t*>(data) + first : nullptr) {}
+
+  int64_t operator[](int64_t i) const { return wide_ != nullptr ? wide_[i] : narrow_[i]; }
+
+ private:
+  const int32_t* narrow_ = nullptr;
+  const int64_t* wide_ = nullptr;
+};
+
+// Which elements of an array are null.
+class Nulls {
+ public:
+  Nulls() = default;
+  explicit Nulls(const ArrowArray& array, int64_t first)
+      : valid_(array.null_count == 0 ? nullptr : static_cast<const uint8_t*>(array.buffers[0])),
+        first_(first) {}
+  static Nulls All() {
+    Nulls nulls;
+    nulls.all_ = true;
+    return nulls;
+  }
+
+  bool possible() const { return all_ || valid_ != nullptr; }
+  bool operator[](int64_t i) const {
+    if (valid_ == nullptr) return all_;
+    return (valid_[(first_ + i) / 8] >> ((first_ + i) % 8) & 1) == 0;
+  }
+
+ private:
+  const uint8_t* valid_ = nullptr;
+  int64_t first_ = 0;
+  bool all_ = false;
+};
+
+// Lists of the elements of another array.
+struct Lists {
+  Nulls nulls;
+  Offsets offsets;
+};
+
+// The innermost values: numbers, or bytes with their offsets. Without a kind all are null.
+struct Values {
+  Kind kind = Kind::kNone;
+  Nulls nulls;
+  const uint8_t* data = nullptr;
+  Offsets offsets;
+};
+
+// One column, read where it lies. A row of the context is one Feature; in feature lists it is a
+// list of them, `steps`.
+struct EncodeColumn {
+  std::string name;
+  std::string key;              // the map entry's field 1
+  std::optional<Lists> steps;   // absent in the context
+  std::optional<Lists> values;  // absent: one value in each Feature
+  Values leaf;
+
+  // Noted by BatchEncoder: what each Feature holds, in the order in which they are written.
+  std::vector<int64_t> content_sizes;
+};
+
+// Finds the parts of `array` from element `first` on. False: it is of no type that is encoded.
+bool ReadColumn(const ArrowSchema& schema, const ArrowArray& array, int64_t first,
+                bool is_feature_list, std::string_view name, EncodeColumn* column);
+
+struct EncodeBatch {
+  int64_t rows;
+  std::vector<EncodeColumn> context;
+  std::optional<std::vector<EncodeColumn>> feature_lists;  // absent: Examples
+  bool null_as_absent;
+};
+
+// Encodes one batch: first all sizes, then all bytes.
+class BatchEncoder {
+ public:
+  explicit BatchEncoder(EncodeBatch batch) : batch_(std::move(batch)) {}
+
+  // Finds the size of each record, or the first record that cannot be.
+  std::optional<EncodeFailure> Measure();
+
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+
+  // Writes each record to where `ends` points, and moves that to its end.
+  void Write(std::vector<uint8_t*>& ends) const;
+
+ private:
+  // Both return the number of rows before the first with a null among its values.
+  int64_t MeasureContext(EncodeColumn& column, int64_t rows);
+  int64_t MeasureFeatureList(EncodeColumn& column, int64_t rows);
+
+  bool is_sequence() const { return batch_.feature_lists.has_value(); }
+
+  EncodeBatch batch_;
+  std::vector<int64_t> context_sizes_;  // of each record's Features
+  std::vector<int64_t> lists_sizes_;    // of each record's FeatureLists
+  std::vector<int64_t> sizes_;
+};
+
+}  // namespace tfrecord_beam
