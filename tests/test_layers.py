@@ -21,6 +21,7 @@ PACKAGE = ROOT / "tfrecord_beam"
 # Each floor may use those of a smaller number; two of one number may not use each other.
 FLOORS = {
     "errors": 0,
+    "options": 1,
     "kernel": 1,
     "schema": 2,
     "records": 3,
@@ -38,7 +39,7 @@ OF_THE_KERNEL = {
     "tfrecord_beam.transforms.metrics": r"tfrecord_beam\.kernel(\.implementation)?",
 }
 
-WITHOUT_BEAM = ("errors", "kernel", "schema", "records", "tensors")
+WITHOUT_BEAM = ("errors", "options", "kernel", "schema", "records", "tensors")
 
 ON_USE = ("tensorflow", "torch")
 """Optional and slow to import: never imported before they are needed."""

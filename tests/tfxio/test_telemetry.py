@@ -135,7 +135,9 @@ def test_format_that_names_are_built_with_is_refused(formats: tuple[str, str]) -
 
 
 def test_descriptors_that_are_one_str_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^Expected a list of telemetry descriptors, found 'me'"):
+    with pytest.raises(
+        ValueError, match=r"^Expected telemetry_descriptors to be a list, found 'me'"
+    ):
         telemetry.ProfileRecordBatches("me", "data", "file")
 
 

@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable
 
 from tfrecord_beam.kernel import masked_crc32c
+from tfrecord_beam.options import describe
 from tfrecord_beam.records.decompression import (
     SNAPPY_IDENTIFIER,
     ArrowStream,
@@ -77,7 +78,9 @@ def resolve_codec(option: str | None) -> str:
         return "auto"
     if spelling not in _CODECS:
         allowed = ", ".join(repr(name) for name in ("auto", *_CODECS) if name)
-        raise ValueError(f"Expected compression to be None or one of {allowed}, found {option!r}")
+        raise ValueError(
+            f"Expected compression to be None or one of {allowed}, found {describe(option)}"
+        )
     return _CODECS[spelling]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tfrecord_beam import kernel
-from tfrecord_beam.errors import DecodeError
+from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.kernel.faults import decode_error
 from tfrecord_beam.kernel.plan import DecodePlan
 from tfrecord_beam.records.block import RecordBlock
@@ -90,7 +90,7 @@ class RecordDecoder:
         """Returns the batch of records that come from no known place.
 
         Raises:
-          DecodeError: a record that cannot be decoded, with its index in `records`.
+          DecodeError: a record that cannot be decoded, or is no bytes, with its index in `records`.
         """
         return self._decode_records(records, 0, on_corrupt, None)[0]
 
@@ -119,12 +119,23 @@ class RecordDecoder:
             )
         except DecodeError as error:
             raise error.located(record=start + (error.record or 0)) from None
+        except (TypeError, BufferError) as error:
+            raise _buffer_error(records, error) from error
         for failure in failures:
             index = start + failure.record
             located = decode_error(failure).located(record=index)
             _report(located, memoryview(records[index]), on_corrupt)
         batch = pa.record_batch(exportable)
         return batch, batch.num_rows + len(failures)
+
+
+def _buffer_error(records: Sequence[object], error: Exception) -> DecodeError:
+    """Returns the error for records of which some are no bytes."""
+    for index, record in enumerate(records):
+        if not isinstance(record, (bytes, bytearray, memoryview)):
+            found = type(record).__name__
+            return DecodeError(f"Expected records as bytes, found {found}", Location(record=index))
+    return DecodeError(f"Expected records as bytes, found others: {error}")
 
 
 def _report(error: DecodeError, payload: memoryview, on_corrupt: OnCorrupt | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from tfrecord_beam.errors import Location, TFRecordBeamError, render
+from tfrecord_beam.options import check_int
 
 MAX_SAMPLE_BYTES = 1024
 """How many of the bytes at fault a `CorruptRecord` keeps."""
@@ -52,14 +53,9 @@ class CorruptRecord:
 
 def check_error_options(error_handler: object, max_corrupt_records: int | None) -> None:
     """Raises ValueError for a `max_corrupt_records` that is out of range or has no handler."""
+    check_int("max_corrupt_records", max_corrupt_records, least=0, optional=True)
     if max_corrupt_records is None:
         return
-    is_int = isinstance(max_corrupt_records, int) and not isinstance(max_corrupt_records, bool)
-    if not is_int or max_corrupt_records < 0:
-        raise ValueError(
-            "Expected max_corrupt_records to be None or an int of at least 0, "
-            f"found {max_corrupt_records!r}"
-        )
     if error_handler is None:
         raise ValueError(
             "Expected error_handler beside max_corrupt_records, found none: a corrupt record is an "

@@ -24,6 +24,7 @@ from urllib.request import url2pathname
 import pyarrow.fs
 
 from tfrecord_beam.errors import NoMatchError
+from tfrecord_beam.options import describe
 from tfrecord_beam.records.decompression import BinaryFile
 
 _HIDDEN = "._"
@@ -83,7 +84,7 @@ def normalize_patterns(file_pattern: FilePattern) -> tuple[str, ...]:
             return tuple(_without_file_scheme(each) for each in patterns)
     raise ValueError(
         "Expected file_pattern to be a path or pattern (str or os.PathLike) or a list of at least "
-        f"one of them, found {given!r}"
+        f"one of them, found {describe(given)}"
     )
 
 

@@ -27,6 +27,7 @@ import numpy as np
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError, Location
 from tfrecord_beam.kernel.plan import Scan, ScanStatus
+from tfrecord_beam.options import check_bool, check_int
 from tfrecord_beam.records.block import (
     FOOTER_BYTES,
     FRAME_BYTES,
@@ -48,6 +49,9 @@ BLOCK_BYTES = 8 << 20
 _MAX_BATCH_BYTES = 512 << 20
 """Default bound on a block where `batch_size` says how many records it has: no runner passes on an
 element of 2 GiB, and a batch may take more memory than its records."""
+
+_MOST_BATCH_BYTES = (1 << 31) - 1
+"""What `batch_bytes` may be at most: so much memory may be asked for at once."""
 
 _SEARCHED = (
     "the range begins inside the file; if the file is good read as a whole, its records hold "
@@ -80,16 +84,9 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         resolve_codec(self.compression)
-        check_positive("batch_size", self.batch_size)
-        check_positive("batch_bytes", self.batch_bytes)
-
-
-def check_positive(name: str, value: int | None) -> None:
-    """Raises ValueError unless the option `name` is None or an int of at least 1."""
-    if value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"Expected {name} to be None or an int of at least 1, found {value!r}")
+        check_bool("validate_crc", self.validate_crc)
+        check_int("batch_size", self.batch_size, least=1, optional=True)
+        check_int("batch_bytes", self.batch_bytes, least=1, most=_MOST_BATCH_BYTES, optional=True)
 
 
 def claim_all(offset: int) -> int | None:

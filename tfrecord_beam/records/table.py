@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.kernel.plan import DecodePlan
+from tfrecord_beam.options import check_function
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord, check_error_options, check_limit
@@ -43,6 +44,7 @@ def iter_blocks(
       on_corrupt: called with each part that cannot be read; None: raise.
       progress: called after each block and each file.
     """
+    check_function("progress", progress)
     files = match_files(normalize_patterns(path), DirectFileSystem())  # at once, not when iterated
     return _iter_files(files, options, on_corrupt, progress)
 
@@ -252,8 +254,7 @@ def limit_corrupt(
     error_handler: OnCorrupt | None, max_corrupt_records: int | None
 ) -> OnCorrupt | None:
     """Returns the error handler, which raises once it was called more often than allowed."""
-    if error_handler is not None and not callable(error_handler):
-        raise ValueError(f"Expected error_handler to be a function, found {error_handler!r}")
+    check_function("error_handler", error_handler)
     check_error_options(error_handler, max_corrupt_records)
     if error_handler is None or max_corrupt_records is None:
         return error_handler

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.kernel.plan import Column, DecodePlan, Kind
+from tfrecord_beam.options import describe
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
 
@@ -58,7 +59,8 @@ def decode_plan(
     """
     if raw_record_column is not None and not isinstance(raw_record_column, str):
         raise SchemaError(
-            f"Expected the name of the raw-record column as str, found {raw_record_column!r}"
+            "Expected the name of the raw-record column as str, "
+            f"found {describe(raw_record_column)}"
         )
     planned = _planned_columns(schema, columns)
     check_raw_record_column(raw_record_column, {column.name for column in planned or ()})

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Collection, Iterable
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.options import describe
 
 _SHOWN = 10
 """Names listed in an error text. A schema may have thousands."""
@@ -19,14 +20,16 @@ def as_names(names: Iterable[str], what: str) -> tuple[str, ...]:
       what: the plural of what is named, for error texts: "columns".
 
     Raises:
-      SchemaError: `names` is itself a str or bytes, or holds something else than str.
+      SchemaError: `names` is no list, but such as one str, or holds something else than str.
     """
-    if isinstance(names, (str, bytes)):
-        raise SchemaError(f"Expected a list of {what}, found {names!r}", hint=f"write [{names!r}]")
+    is_one = isinstance(names, (str, bytes))
+    if is_one or not isinstance(names, Iterable):
+        hint = f"write [{describe(names)}]" if is_one else None
+        raise SchemaError(f"Expected a list of {what}, found {describe(names)}", hint=hint)
     result = tuple(names)
     for name in result:
         if not isinstance(name, str):
-            raise SchemaError(f"Expected names of {what} as str, found {name!r}")
+            raise SchemaError(f"Expected names of {what} as str, found {describe(name)}")
     return result
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tfrecord_beam.options import check_bool, check_int, describe
+
 
 class RecordBatchesOptions(NamedTuple):
     """Options of `RecordBatches`. The defaults read endlessly, in random order.
@@ -18,7 +20,8 @@ class RecordBatchesOptions(NamedTuple):
       num_epochs: how many times to read the data; None: endlessly.
       shuffle: whether rows come in random order, another in each epoch.
       shuffle_buffer_size: rows among which the next one is drawn.
-      shuffle_seed: makes the order repeatable; None: another order each time.
+      shuffle_seed: an int of at least 0 makes the order repeatable; None: another order each
+        time.
     """
 
     batch_size: int
@@ -30,13 +33,16 @@ class RecordBatchesOptions(NamedTuple):
 
 
 def check_options(options: RecordBatchesOptions) -> None:
-    """Raises ValueError when an option is out of range."""
-    _check_at_least("batch_size", options.batch_size, 1)
-    _check_at_least("shuffle_buffer_size", options.shuffle_buffer_size, 1)
-    if options.num_epochs is not None:
-        _check_at_least("num_epochs", options.num_epochs, 0)
+    """Raises ValueError when an option is of a wrong type or out of range.
 
-
-def _check_at_least(name: str, value: int, minimum: int) -> None:
-    if value < minimum:
-        raise ValueError(f"Expected {name} to be at least {minimum}, found {value!r}")
+    Other classes with the same attributes will do, such as that of tfx_bsl.
+    """
+    for name in RecordBatchesOptions._fields:
+        if not hasattr(options, name):
+            raise ValueError(f"Expected RecordBatchesOptions, found {describe(options)}")
+    check_int("batch_size", options.batch_size, least=1)
+    check_bool("drop_final_batch", options.drop_final_batch)
+    check_int("num_epochs", options.num_epochs, least=0, optional=True)
+    check_bool("shuffle", options.shuffle)
+    check_int("shuffle_buffer_size", options.shuffle_buffer_size, least=1)
+    check_int("shuffle_seed", options.shuffle_seed, least=0, optional=True)

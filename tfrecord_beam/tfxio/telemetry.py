@@ -17,6 +17,7 @@ import pyarrow as pa
 from apache_beam.metrics.metric import Metrics
 from apache_beam.metrics.metricbase import Counter, Distribution
 
+from tfrecord_beam.options import check_list, describe
 from tfrecord_beam.records.block import Int64Array, RecordBlock
 from tfrecord_beam.tfxio.value_counts import VALUE_TYPES, count_cells, count_columns, count_values
 from tfrecord_beam.transforms.metrics import update_distribution
@@ -127,8 +128,10 @@ class _Metrics:
         self, telemetry_descriptors: Sequence[str] | None, logical_format: str, physical_format: str
     ) -> None:
         for value in (logical_format, physical_format):
-            if set("[]-").intersection(value):
-                raise ValueError(f"Expected a format without '[', ']' and '-', found {value!r}")
+            if not isinstance(value, str) or set("[]-").intersection(value):
+                raise ValueError(
+                    f"Expected a format without '[', ']' and '-', found {describe(value)}"
+                )
         if telemetry_descriptors is None:
             telemetry_descriptors = ["UNKNOWN_COMPONENT"]
         self._namespace = _namespace(telemetry_descriptors) + ".io"
@@ -142,11 +145,8 @@ class _Metrics:
 
 
 def _namespace(telemetry_descriptors: Sequence[str]) -> str:
-    if isinstance(telemetry_descriptors, str):
-        raise ValueError(
-            f"Expected a list of telemetry descriptors, found {telemetry_descriptors!r}"
-        )
-    return ".".join(["tfx", *telemetry_descriptors])
+    check_list("telemetry_descriptors", telemetry_descriptors)
+    return ".".join(["tfx", *map(str, telemetry_descriptors)])
 
 
 class _RawRecordMetrics:

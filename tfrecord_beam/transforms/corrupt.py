@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import apache_beam as beam
 from apache_beam.transforms.combiners import CountCombineFn
 
+from tfrecord_beam.options import describe
 from tfrecord_beam.records import corruption
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.transforms import metrics
@@ -30,7 +31,7 @@ def check_error_handler(
     if error_handler is not None and not hasattr(error_handler, "add_error_pcollection"):
         raise ValueError(
             "Expected error_handler to be one of apache_beam.transforms.error_handling, "
-            f"found {error_handler!r}"
+            f"found {describe(error_handler)}"
         )
     corruption.check_error_options(error_handler, max_corrupt_records)
 

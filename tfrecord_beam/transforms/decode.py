@@ -8,10 +8,11 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
+from tfrecord_beam.options import check_int
 from tfrecord_beam.records.block import RecordBlock, frame_size
 from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.reader import BLOCK_BYTES, check_positive
+from tfrecord_beam.records.reader import BLOCK_BYTES
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import (
@@ -57,6 +58,7 @@ class _Decoding(beam.PTransform):
         return batches
 
 
+@beam.typehints.with_input_types(RecordBlock)
 class DecodeRecordBlocks(_Decoding):
     """Decodes blocks: PCollection[RecordBlock] -> PCollection[pa.RecordBatch], a batch for each.
 
@@ -92,6 +94,7 @@ class DecodeRecordBlocks(_Decoding):
         return self._decode(blocks, self._decoder.iter_block)
 
 
+@beam.typehints.with_input_types(bytes)
 class RawRecordToRecordBatch(_Decoding):
     """Decodes single records: PCollection[bytes] -> PCollection[pa.RecordBatch].
 
@@ -127,7 +130,7 @@ class RawRecordToRecordBatch(_Decoding):
             error_handler=error_handler,
             max_corrupt_records=max_corrupt_records,
         )
-        check_positive("batch_size", batch_size)
+        check_int("batch_size", batch_size, least=1, optional=True)
         self._batch_size = batch_size
 
     def expand(self, records: beam.PCollection[bytes]) -> beam.PCollection[pa.RecordBatch]:

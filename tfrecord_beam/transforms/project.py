@@ -11,6 +11,7 @@ from tfrecord_beam.schema.arrow import project_batch
 from tfrecord_beam.schema.names import as_names, check_distinct
 
 
+@beam.typehints.with_input_types(pa.RecordBatch)
 class Project(beam.PTransform):
     """Keeps some columns of each batch: PCollection[pa.RecordBatch] -> the same. Copies nothing.
 

@@ -9,12 +9,13 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
+from tfrecord_beam.options import check_bool, check_int
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.records.ranges import FileRange
-from tfrecord_beam.records.reader import ReadOptions, check_positive
+from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
@@ -47,7 +48,8 @@ class _FileSource(beam.PTransform):
     ) -> None:
         super().__init__()
         check_error_handler(error_handler, max_corrupt_records)
-        check_positive("desired_bundle_bytes", desired_bundle_bytes)
+        check_int("desired_bundle_bytes", desired_bundle_bytes, least=1, optional=True)
+        check_bool("with_filename", with_filename)
         self._patterns = None if file_pattern is None else normalize_patterns(file_pattern)
         if self._patterns is not None:
             BeamFileSystem().check_match(self._patterns)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.options import check_list
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.schema.arrow import arrow_schema, decode_plan
 
@@ -39,7 +40,9 @@ class ExamplesToRecordBatchDecoder:
         Raises:
           DecodeError: a record is no ``tf.train.Example``, or a feature in it is of another kind
             than in the schema. `DecodeError.record` says which record.
+          ValueError: `examples` is no list.
         """
+        check_list("examples", examples)
         return self._decoder.decode_records(list(examples))
 
     def ArrowSchema(self) -> pa.Schema:

@@ -1,0 +1,68 @@
+"""Checks of options: what is of a wrong type or out of range is one kind of error everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+MAX_INT = (1 << 63) - 1
+"""The largest int that the kernel, Arrow and Beam's offsets hold."""
+
+_SHOWN = 200
+"""Characters of a value that an error text shows. A schema or a list may have millions."""
+
+
+def check_int(
+    name: str, value: object, *, least: int, most: int = MAX_INT, optional: bool = False
+) -> None:
+    """Raises ValueError unless the option `name` is an int within these bounds.
+
+    >>> check_int("max_corrupt_records", 0, least=0, optional=True)
+
+    Args:
+      name: of the option, as the user wrote it.
+      value: what the user gave.
+      least: the smallest int allowed.
+      most: the largest int allowed.
+      optional: whether None is allowed too.
+    """
+    if value is None and optional:
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        bound = f"at least {least}"
+    elif value > most:
+        bound = f"at most {most}"
+    else:
+        return
+    allowed = "None or an int" if optional else "an int"
+    raise ValueError(f"Expected {name} to be {allowed} of {bound}, found {describe(value)}")
+
+
+def check_bool(name: str, value: object) -> None:
+    """Raises ValueError unless the option `name` is True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"Expected {name} to be True or False, found {describe(value)}")
+
+
+def check_function(name: str, value: Callable[..., object] | None) -> None:
+    """Raises ValueError unless the option `name` is None or can be called."""
+    if value is not None and not callable(value):
+        raise ValueError(f"Expected {name} to be None or a function, found {describe(value)}")
+
+
+def check_list(name: str, value: object) -> None:
+    """Raises ValueError unless the option `name` is a list or the like, no str or bytes."""
+    if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
+        raise ValueError(f"Expected {name} to be a list, found {describe(value)}")
+
+
+def describe(value: object) -> str:
+    """Returns what an error text says of a value that a user gave: its repr, cut where it is long.
+
+    >>> describe("3"), describe(None)
+    ("'3'", 'None')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # such as an int of too many digits to print
+        return f"a value of type {type(value).__name__}"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
