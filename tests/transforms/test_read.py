@@ -236,7 +236,7 @@ def test_default_labels_are_stable(folder: pathlib.Path) -> None:
     """A job that is updated is matched by them."""
     assert step_labels(BeamSource(folder)) == [
         "BeamSource",
-        "BeamSource/Patterns",
+        "BeamSource/Impulse",
         "BeamSource/Split",
         "BeamSource/Reshuffle",
         "BeamSource/ReadRanges",

@@ -235,7 +235,8 @@ def test_runner_that_splits_at_run_time(
 def test_patterns_are_cut_into_ranges(tmp_path: pathlib.Path) -> None:
     for name, size in (("a", 100), ("b.gz", 100), ("c", 0)):
         write(tmp_path, bytes(size), name)
-    ranges = list(SplitPatterns(40, "auto").process((str(tmp_path / "*"), str(tmp_path / "a"))))
+    patterns = (str(tmp_path / "*"), str(tmp_path / "a"))
+    ranges = list(SplitPatterns(patterns, 40, "auto").process(b""))
     a, b, c = (str(tmp_path / name) for name in ("a", "b.gz", "c"))
     assert ranges == [
         FileRange(a, 0, 40, 100),
@@ -243,7 +244,7 @@ def test_patterns_are_cut_into_ranges(tmp_path: pathlib.Path) -> None:
         FileRange(b, 0, 100, 100),
         FileRange(c, 0, 1, 0),
     ]
-    assert len(list(SplitPatterns(None, "auto").process((a,)))) == 1
+    assert len(list(SplitPatterns((a,), None, "auto").process(b""))) == 1
 
 
 def test_files_of_a_pcollection_are_cut_each_by_itself(tmp_path: pathlib.Path) -> None:

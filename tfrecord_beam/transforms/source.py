@@ -47,19 +47,23 @@ COVERED = "covered"
 
 
 class SplitPatterns(beam.DoFn):
-    """Matches patterns and cuts the files into ranges: element: all patterns of a source.
+    """Matches patterns and cuts the files into ranges: element: an impulse.
 
     Args:
+      patterns: all patterns of a source.
       range_bytes: size of a range; None: chosen by the size of all files together.
       compression: see `ReadOptions`.
     """
 
-    def __init__(self, range_bytes: int | None, compression: str | None) -> None:
+    def __init__(
+        self, patterns: tuple[str, ...], range_bytes: int | None, compression: str | None
+    ) -> None:
+        self._patterns = patterns
         self._range_bytes = range_bytes
         self._compression = compression
 
-    def process(self, patterns: tuple[str, ...]) -> Iterator[FileRange]:
-        files = match_files(patterns, BeamFileSystem())
+    def process(self, _: bytes) -> Iterator[FileRange]:
+        files = match_files(self._patterns, BeamFileSystem())
         range_bytes = self._range_bytes or choose_range_bytes(sum(file.size for file in files))
         for file in files:
             yield from split_file(
