@@ -26,3 +26,12 @@ def test_few_long_records_do_not_count_for_a_million_short_ones(native: ModuleTy
     batch = pa.record_batch(exported)
     assert batch.num_rows == len(order)
     assert batch.nbytes < 32 * MIB
+
+
+def test_columns_are_aligned_as_arrow_recommends(native: ModuleType) -> None:
+    """To 64 bytes; what shares them, as TensorFlow does, may insist on it."""
+    records = [example(entry("b", bytes_list(bytes(size)))) for size in (1, 10, 10_000, 100_000)]
+    for record in records:
+        exported, _ = native.ExampleDecoder(plan_of({"b": BYTES})).decode_records([record])
+        buffers = pa.record_batch(exported).column("b").buffers()
+        assert [buffer.address % 64 for buffer in buffers if buffer is not None] == [0, 0, 0]

@@ -1,6 +1,5 @@
 #include "block_cache.h"
 
-#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -16,6 +15,9 @@ constexpr size_t kLargest = size_t{64} << 20;
 
 // What is kept at the most: what a few batches take.
 constexpr size_t kMostKept = size_t{64} << 20;
+
+// As Arrow recommends; TensorFlow shares only memory that is aligned so.
+constexpr std::align_val_t kAlignment{64};
 
 // Sizes between two powers of two, so that blocks fit later requests and at most a fifth is wasted.
 constexpr size_t kSteps = 4;
@@ -57,7 +59,7 @@ class Cache {
  private:
   void Clear() {
     for (auto& [capacity, blocks] : blocks_) {
-      for (void* const block : blocks) std::free(block);
+      for (void* const block : blocks) ::operator delete(block, kAlignment);
       blocks.clear();
     }
     kept_ = 0;
@@ -85,8 +87,7 @@ Block AllocateBlock(size_t size) {
     const Block kept = TheCache().Take(block.capacity);
     if (kept.data != nullptr) return kept;
   }
-  block.data = std::malloc(block.capacity);
-  if (block.data == nullptr) throw std::bad_alloc();
+  block.data = ::operator new(block.capacity, kAlignment);
   return block;
 }
 
@@ -99,7 +100,7 @@ void FreeBlock(Block block) noexcept {
       // The list of kept blocks cannot grow: this one is simply freed.
     }
   }
-  std::free(block.data);
+  ::operator delete(block.data, kAlignment);
 }
 
 }  // namespace tfrecord_beam

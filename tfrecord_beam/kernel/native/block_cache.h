@@ -11,7 +11,7 @@ struct Block {
   size_t capacity = 0;
 };
 
-// A block of at least `size` bytes, not cleared. Throws std::bad_alloc.
+// A block of at least `size` bytes, aligned to 64, not cleared. Throws std::bad_alloc.
 Block AllocateBlock(size_t size);
 
 // Takes back a block of AllocateBlock, or none. Threads may give and take at once.
