@@ -260,12 +260,9 @@ def batches(draw: st.DrawFn) -> Batch:
     start = draw(st.integers(0, count))
     stop = draw(st.integers(start, count))
     arrays = [draw(list_arrays(schema[name], rows)) for name, rows in columns.items()]
-    struct = pa.StructArray.from_arrays(arrays, fields=[pa.field("x", a.type) for a in arrays])
-    if not arrays:
-        return Batch(pa.record_batch([], names=[]), [])
-    batch = pa.RecordBatch.from_struct_array(struct.slice(start, stop - start))
+    batch = pa.record_batch(arrays, names=list(schema)).slice(start, stop - start)
     rows = [{name: columns[name][row] for name in columns} for row in range(start, stop)]
-    return Batch(batch.rename_columns(list(schema)), rows)
+    return Batch(batch, rows if arrays else [])
 
 
 def plainly(row: Mapping[str, Meaning]) -> bytes:

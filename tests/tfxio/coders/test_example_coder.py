@@ -9,9 +9,15 @@ import pyarrow as pa
 import pytest
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tests.schema.test_ragged import add_ragged
 from tests.wire import bytes_list, entry, example, floats, int64
-from tfrecord_beam.errors import DecodeError, SchemaError
-from tfrecord_beam.tfxio.coders.example_coder import ExamplesToRecordBatchDecoder
+from tfrecord_beam.errors import DecodeError, EncodeError, SchemaError
+from tfrecord_beam.tfxio.coders.example_coder import (
+    ExamplesToRecordBatchDecoder,
+    ExampleToNumpyDict,
+    RecordBatchToExamples,
+    RecordBatchToExamplesEncoder,
+)
 
 SCHEMA = schema_pb2.Schema(
     feature=[{"name": "s", "type": "BYTES"}, {"name": "i", "type": "INT"}]
@@ -83,3 +89,62 @@ def test_examples_of_any_iterable(schema: bytes | None) -> None:
     assert decoder.DecodeBatch(record for record in RECORDS) == expected
     assert decoder.DecodeBatch(np.array(RECORDS, object)) == expected
     assert decoder.DecodeBatch(iter(())).num_rows == 0
+
+
+# --- Encoding ---------------------------------------------------------------------------
+
+
+def test_encoder_gives_what_the_decoder_takes() -> None:
+    decoder = ExamplesToRecordBatchDecoder(SCHEMA)
+    batch = decoder.DecodeBatch(RECORDS)
+    records = RecordBatchToExamples(batch)
+    assert records == RecordBatchToExamplesEncoder().encode(batch)
+    assert decoder.DecodeBatch(records) == batch
+
+
+def test_encoder_with_a_schema_can_be_pickled() -> None:
+    schema = schema_pb2.Schema()
+    add_ragged(schema, "x", ["v"], "l", group="any")
+    encoder = RecordBatchToExamplesEncoder(schema)
+    batch = pa.record_batch({"x": [[[1, 2], []], None]})
+    records = [
+        example(entry("v", int64(1, 2)), entry("l", int64(2, 0))),
+        example(entry("v", b""), entry("l", b"")),
+    ]
+    assert encoder.encode(batch) == records
+    assert pickle.loads(pickle.dumps(encoder)).encode(batch) == records
+    with pytest.raises(SchemaError, match="ragged tensor"):
+        RecordBatchToExamples(batch)
+
+
+def test_encoder_names_row_and_feature() -> None:
+    with pytest.raises(EncodeError) as raised:
+        RecordBatchToExamples(pa.record_batch({"x": [[1], [None]]}))
+    assert (raised.value.record, raised.value.feature) == (1, "x")
+
+
+def test_encoder_takes_no_sequences() -> None:
+    with pytest.raises(SchemaError, match="for feature '##SEQUENCE##', found struct"):
+        RecordBatchToExamples(pa.record_batch({"##SEQUENCE##": [{"x": [[1]]}]}))
+
+
+def test_example_to_numpy_dict() -> None:
+    record = example(
+        entry("i", int64(1, 2)),
+        entry("f", floats(0.5)),
+        entry("b", bytes_list(b"x", b"\xff\0")),
+        entry("empty", int64()),
+        entry("none"),
+    )
+    found = ExampleToNumpyDict(record)
+    assert found.pop("none") is None
+    arrays = {name: array for name, array in found.items() if array is not None}
+    assert {name: (array.dtype.name, array.tolist()) for name, array in arrays.items()} == {
+        "i": ("int64", [1, 2]),
+        "f": ("float32", [0.5]),
+        "b": ("object", [b"x", b"\xff\0"]),
+        "empty": ("int64", []),
+    }
+    assert ExampleToNumpyDict(b"") == {}
+    with pytest.raises(DecodeError, match=r"^Expected a serialized tf\.train\.Example, found "):
+        ExampleToNumpyDict(b"\xff")

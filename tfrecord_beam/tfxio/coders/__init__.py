@@ -2,4 +2,7 @@
 
 from tfrecord_beam.tfxio.coders.example_coder import (
     ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
+    ExampleToNumpyDict as ExampleToNumpyDict,
+    RecordBatchToExamples as RecordBatchToExamples,
+    RecordBatchToExamplesEncoder as RecordBatchToExamplesEncoder,
 )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.options import check_list
 from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.schema.arrow import arrow_schema, decode_plan
 
 
@@ -57,3 +61,71 @@ class ExamplesToRecordBatchDecoder:
                 hint="give serialized_schema",
             )
         return self._arrow_schema
+
+
+class RecordBatchToExamplesEncoder:
+    """Encodes record batches as serialized ``tf.train.Example`` records.
+
+    It can be pickled, and several threads may use it at once. `tfrecord_beam.schema.encoding` tells
+    what becomes of which Arrow type. A null row is a feature without a kind.
+
+    >>> batch = pa.record_batch({"a": [[1], None]})
+    >>> [ExampleToNumpyDict(record) for record in RecordBatchToExamplesEncoder().encode(batch)]
+    [{'a': array([1])}, {'a': None}]
+
+    Args:
+      schema: a TFMD `Schema` whose ragged tensor representations, of all groups, say how columns of
+        nested lists are written. None: there are no such columns.
+
+    Raises:
+      SchemaError: it is no schema, or represents one ragged tensor in different ways.
+    """
+
+    def __init__(self, schema: schema_pb2.Schema | None = None) -> None:
+        self._schema = schema
+        self._encoder = RecordEncoder(schema, sequence_column=None)
+
+    def __reduce__(
+        self,
+    ) -> tuple[type[RecordBatchToExamplesEncoder], tuple[schema_pb2.Schema | None]]:
+        return RecordBatchToExamplesEncoder, (self._schema,)
+
+    def encode(self, record_batch: pa.RecordBatch) -> list[bytes]:
+        """Returns one record for each row.
+
+        Raises:
+          SchemaError: a column of a type that cannot be encoded, names that come twice.
+          EncodeError: a value that a record cannot hold, with its row and feature.
+        """
+        return self._encoder.encode_records(record_batch)
+
+
+def RecordBatchToExamples(record_batch: pa.RecordBatch) -> list[bytes]:
+    """Returns one serialized ``tf.train.Example`` for each row.
+
+    As `RecordBatchToExamplesEncoder` does without a schema.
+    """
+    return RecordBatchToExamplesEncoder().encode(record_batch)
+
+
+def ExampleToNumpyDict(serialized: bytes) -> dict[str, npt.NDArray[np.generic] | None]:
+    """Returns the features of one serialized ``tf.train.Example`` by name.
+
+    >>> ExampleToNumpyDict(RecordBatchToExamples(pa.record_batch({"a": [[1, 2]]}))[0])
+    {'a': array([1, 2])}
+
+    Args:
+      serialized: the record.
+
+    Returns:
+      For each feature its values, int64, float32 or `bytes` objects in an array of one dimension;
+      None if it has no kind.
+
+    Raises:
+      DecodeError: these bytes are no ``tf.train.Example``.
+    """
+    batch = RecordDecoder(decode_plan(None)).decode_records([serialized])
+    return {
+        name: None if column.null_count else column.flatten().to_numpy(zero_copy_only=False)
+        for name, column in zip(batch.schema.names, batch.columns, strict=True)
+    }

@@ -1,0 +1,222 @@
+"""How columns of any Arrow type become features.
+
+=====================================================  =================================
+Arrow type of a value                                  feature
+=====================================================  =================================
+integers of every width, bool                          ``int64_list``
+date32, date64, time, timestamp, duration              ``int64_list``, in their own unit
+float16, float32, float64, decimals                    ``float_list``
+binary, string (also large, fixed-size and views)      ``bytes_list``, bytes untouched
+dictionary                                             that of the value meant
+null                                                   no kind
+=====================================================  =================================
+
+date32 counts days since 1970 and date64 milliseconds. float64 and decimals are rounded to the
+nearest float32, which holds about seven digits. A uint64 from 2**63 on and a finite number that is
+too large for float32 are errors.
+
+A row may be one value (a list of one) or a list of values: `list`, `large_list`, `list_view`,
+`large_list_view` or `fixed_size_list`. A row of a feature list is a list of either. A null row is a
+feature without a kind, or no feature list; a null among the values of a list is an error.
+
+Other types are refused: `struct` (but for the column of feature lists), `map`, unions, intervals,
+and lists nested deeper, unless the schema represents them as a ragged tensor (see `ragged`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+
+from tfrecord_beam.errors import EncodeError, Location, SchemaError
+
+_UNCHANGED = {
+    pa.int64(),
+    pa.float32(),
+    pa.binary(),
+    pa.large_binary(),
+    pa.string(),
+    pa.large_string(),
+    pa.null(),
+}
+"""Types of values that the kernel reads where they lie, also in `list` and `large_list`."""
+
+_MAX_INT64 = 2**63 - 1
+
+# Asked by name: old versions of pyarrow lack some.
+_IS_LIST = [
+    getattr(pt, f"is_{name}")
+    for name in ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
+    if hasattr(pt, f"is_{name}")
+]
+_IS_VIEW = [
+    getattr(pt, f"is_{name}")
+    for name in ("string_view", "binary_view")
+    if hasattr(pt, f"is_{name}")
+]
+
+
+class _ValueError(Exception):
+    """A value that no feature can hold, at `index` in the array at hand."""
+
+    def __init__(self, index: int, expected: str, found: object) -> None:
+        super().__init__(index, expected, found)
+        self.index = index
+        self.expected = expected
+        self.found = found
+
+
+class _TypeError(Exception):
+    """Values of some Arrow type cannot be features; the text is what to do about it."""
+
+
+def to_features(name: str, column: pa.Array, *, is_feature_list: bool = False) -> pa.Array:
+    """Returns a column in a layout that the kernel encodes: the same array where it is in one.
+
+    >>> to_features("x", pa.array([[True], None])).type
+    LargeListType(large_list<item: int64>)
+
+    Args:
+      name: of the column, for error texts.
+      column: rows of any type in the table above.
+      is_feature_list: whether each row is a list of features.
+
+    Raises:
+      SchemaError: a type that is not in the table, or lists nested too deep or not at all.
+      EncodeError: a value that no feature can hold, with its row.
+    """
+    value_type, depth = _unnest(column.type)
+    least, most = (1, 2) if is_feature_list else (0, 1)
+    if not least <= depth <= most and not pt.is_null(column.type):
+        expected = "lists of values or of lists" if is_feature_list else "values or lists of values"
+        raise SchemaError(
+            f"Expected {expected} for feature {name!r}, found {column.type}",
+            Location(feature=name),
+            None if is_feature_list else "give a schema that represents it as a ragged tensor",
+        )
+    if value_type in _UNCHANGED and _has_plain_lists(column.type):
+        return column
+    return convert(name, column)
+
+
+def convert(name: str, column: pa.Array) -> pa.Array:
+    """Returns a column with its values as a feature holds them, at any depth of lists.
+
+    All lists become `large_list`, start at 0 and have nothing below their nulls.
+
+    Raises:
+      SchemaError: values of a type that is not in the table.
+      EncodeError: a value that no feature can hold, with its row.
+    """
+    try:
+        return _convert(column)
+    except (_TypeError, pa.ArrowNotImplementedError) as error:
+        # Versions of pyarrow differ in the casts that they have.
+        advice = str(error) if isinstance(error, _TypeError) else _ANY_ADVICE
+        raise SchemaError(
+            f"Expected numbers, bytes, strings or lists of them for feature {name!r}, "
+            f"found {column.type}",
+            Location(feature=name),
+            advice,
+        ) from None
+    except _ValueError as error:
+        raise EncodeError(
+            f"Expected {error.expected} for feature {name!r}, found {error.found}",
+            Location(record=error.index, feature=name),
+        ) from None
+
+
+def is_list(data_type: pa.DataType) -> bool:
+    """Returns whether a type is a list of any layout."""
+    return any(is_kind(data_type) for is_kind in _IS_LIST)
+
+
+def _unnest(data_type: pa.DataType) -> tuple[pa.DataType, int]:
+    """Returns the type of the innermost values and the number of lists around them."""
+    depth = 0
+    while is_list(data_type):
+        data_type = data_type.value_type
+        depth += 1
+    return data_type, depth
+
+
+def _has_plain_lists(data_type: pa.DataType) -> bool:
+    while pt.is_list(data_type) or pt.is_large_list(data_type):
+        data_type = data_type.value_type
+    return not is_list(data_type)
+
+
+def _convert(array: pa.Array) -> pa.Array:
+    if is_list(array.type):
+        return _convert_lists(array)
+    if pt.is_dictionary(array.type):
+        return _convert(array.dictionary_decode())
+    if array.type in _UNCHANGED:
+        return array
+    if pt.is_integer(array.type) or pt.is_boolean(array.type):
+        return _to_int64(array)
+    if pt.is_temporal(array.type) and array.type.bit_width <= 64:
+        return array.view(f"int{array.type.bit_width}").cast(pa.int64())
+    if pt.is_floating(array.type) or pt.is_decimal(array.type):
+        return _to_float32(array)
+    if pt.is_fixed_size_binary(array.type) or any(is_view(array.type) for is_view in _IS_VIEW):
+        return array.cast(pa.large_binary())
+    raise _TypeError(_advice(array.type))
+
+
+def _convert_lists(array: pa.Array) -> pa.LargeListArray:
+    lengths = pc.fill_null(pc.list_value_length(array), 0)
+    ends = np.cumsum(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)
+    try:
+        values = _convert(array.flatten())  # Without those below nulls.
+    except _ValueError as error:
+        row = int(np.searchsorted(ends, error.index, side="right"))
+        raise _ValueError(row, error.expected, error.found) from None
+    offsets = pa.array(np.concatenate(([0], ends)), pa.int64())
+    return pa.LargeListArray.from_arrays(offsets, values, mask=array.is_null())
+
+
+def _to_int64(array: pa.Array) -> pa.Array:
+    if array.type == pa.uint64():
+        too_large = pc.greater(array, pa.scalar(_MAX_INT64, pa.uint64()))
+        _refuse(array, too_large, "an integer below 2**63")
+    return array.cast(pa.int64())
+
+
+def _to_float32(array: pa.Array) -> pa.Array:
+    rounded = array.cast(pa.float32())
+    if not pt.is_float16(array.type):
+        infinite = pc.is_inf(rounded)
+        if pt.is_floating(array.type):
+            infinite = pc.and_not(infinite, pc.is_inf(array))
+        _refuse(array, infinite, "a number in the range of float32")
+    return rounded
+
+
+def _refuse(array: pa.Array, is_refused: pa.BooleanArray, expected: str) -> None:
+    index = pc.index(is_refused, True).as_py()
+    if index >= 0:
+        raise _ValueError(index, expected, array[index].as_py())
+
+
+_ANY_ADVICE = "cast it to int64, float32, binary or lists of these"
+_ADVICE: list[tuple[Callable[[pa.DataType], bool], str]] = [
+    (pt.is_struct, "make columns of its fields: pyarrow.StructArray.flatten"),
+    (
+        pt.is_map,
+        "make columns of those of its items that are wanted: pyarrow.compute.map_lookup",
+    ),
+    (pt.is_union, "make a column of each of its types: pyarrow.UnionArray.field"),
+    (pt.is_interval, "cast it to duration"),
+]
+
+
+def _advice(data_type: pa.DataType) -> str:
+    for is_kind, advice in _ADVICE:
+        if is_kind(data_type):
+            return advice
+    return _ANY_ADVICE
