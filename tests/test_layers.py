@@ -22,6 +22,7 @@ PACKAGE = ROOT / "tfrecord_beam"
 FLOORS = {
     "errors": 0,
     "options": 1,
+    "urls": 1,
     "kernel": 1,
     "schema": 2,
     "records": 3,
@@ -39,7 +40,7 @@ OF_THE_KERNEL = {
     "tfrecord_beam.transforms.metrics": r"tfrecord_beam\.kernel(\.implementation)?",
 }
 
-WITHOUT_BEAM = ("errors", "options", "kernel", "schema", "records", "tensors")
+WITHOUT_BEAM = ("errors", "options", "urls", "kernel", "schema", "records", "tensors")
 
 ON_USE = ("tensorflow", "torch")
 """Optional and slow to import: never imported before they are needed."""

@@ -42,6 +42,15 @@ def test_good_files(good: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("1 files, 3 good records, 0 corrupt\n", "")
 
 
+def test_file_by_two_names_is_read_once(
+    good: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(pathlib.Path(good).parent)
+    name = pathlib.Path(good).name
+    assert main(["verify", name, f"./{name}", good, f"file://{good}"]) == 0
+    assert capsys.readouterr() == ("1 files, 3 good records, 0 corrupt\n", "")
+
+
 def test_every_corrupt_record_is_shown(
     good: str, bad: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

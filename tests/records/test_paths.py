@@ -312,6 +312,87 @@ def test_dangling_link_is_named(tmp_path: Path) -> None:
         )
 
 
+def test_folders_deeper_than_functions_may_call_each_other(tmp_path: Path) -> None:
+    folders = [f"{tmp_path}" + "/d" * depth for depth in range(1, 1100)]
+    for folder in folders:
+        os.mkdir(folder)
+    (Path(folders[-1]) / "x").touch()
+    entries = match_files([f"{tmp_path}/**/x"], DirectFileSystem())
+    assert [entry.path for entry in entries] == [f"{folders[-1]}/x"]
+    os.unlink(entries[0].path)
+    for folder in reversed(folders):  # pytest could not
+        os.rmdir(folder)
+
+
+def test_many_levels_of_two_stars_are_one(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "x").touch()
+    for stars in ("**/" * 3000, "**/" * 3000 + "x", "**/" * 3000 + "b/" + "**/" * 3000):
+        entries = match_files([f"{tmp_path}/{stars}"], DirectFileSystem())
+        assert [entry.path for entry in entries] == [f"{tmp_path}/a/b/x"]
+
+
+def test_links_beside_each_other_do_not_multiply(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two links at each of 30 levels: 2**30 ways to the last file."""
+    folder = tmp_path
+    for _ in range(30):
+        for link in ("a-link", "z-link"):
+            (folder / link).symlink_to("real")
+        (folder / "real").mkdir()
+        folder /= "real"
+    (folder / "x").touch()
+    listed: list[str] = []
+    list_folder = os.listdir
+
+    def list_and_note(path: str) -> list[str]:
+        listed.append(path)
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "listdir", list_and_note)
+    for pattern in (f"{tmp_path}", f"{tmp_path}/**", f"{tmp_path}/**/real/**/x"):
+        listed.clear()
+        entries = match_files([pattern], DirectFileSystem())
+        assert [entry.path for entry in entries] == [f"{folder}/x"]
+        assert len(listed) <= 2 * 31
+
+
+def test_link_and_its_file_are_one_file(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    (tmp_path / "link").symlink_to("x")
+    (tmp_path / "folder").symlink_to(".")
+    for patterns in (["*"], ["x", "link"], ["link", "folder/x"], ["*/*", "*"]):
+        paths = [f"{tmp_path}/{pattern}" for pattern in patterns]
+        assert len(match_files(paths, DirectFileSystem())) == 1
+
+
+@pytest.mark.parametrize("form", ["pipe", "link to a pipe", "device"])
+def test_what_is_no_regular_file_is_refused(tmp_path: Path, form: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link to a pipe").symlink_to("pipe")
+    path = os.devnull if form == "device" else str(tmp_path / form)
+    with pytest.raises(NoMatchError) as caught:
+        match_files([path], DirectFileSystem())
+    assert caught.value.message == (
+        f"Expected a regular file at {path!r}, found a pipe, a device or a socket"
+    )
+
+
+def test_folder_that_must_not_be_entered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    with pytest.raises(PermissionError, match=r"Permission denied: '/closed/a'"):
+        DirectFileSystem().get_file("/closed/a")
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 5000, "~", "["])
+def test_name_that_no_file_has(tmp_path: Path, name: str) -> None:
+    assert _no_match(f"{tmp_path}/{name}").hint is None
+
+
 def test_pipe_in_a_folder_is_no_file(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     os.mkfifo(tmp_path / "pipe")

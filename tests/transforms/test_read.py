@@ -11,6 +11,7 @@ import apache_beam as beam
 import pyarrow as pa
 import pytest
 from apache_beam.io import fileio
+from apache_beam.io.filesystem import FileMetadata
 from apache_beam.transforms.display import DisplayData
 from tensorflow_metadata.proto.v0 import schema_pb2
 
@@ -27,6 +28,7 @@ from tfrecord_beam.errors import (
     NoMatchError,
     SchemaError,
 )
+from tfrecord_beam.records import table
 from tfrecord_beam.transforms.decode import DecodeRecordBlocks, RawRecordToRecordBatch
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource, ReadRecordBlocks
 
@@ -155,6 +157,34 @@ def test_file_whose_name_looks_like_a_pattern(tmp_path: pathlib.Path, name: str)
     (tmp_path / name).write_bytes(framed(b"x"))
     (tmp_path / "a").write_bytes(framed(b"another"))
     assert run(RawRecordBeamSource(tmp_path / name)).elements == [b"x"]
+
+
+@pytest.mark.parametrize("way", ["path", "pattern", "101st", "element"])
+def test_file_name_that_is_not_utf8(tmp_path: pathlib.Path, way: str) -> None:
+    path = str(tmp_path / "a\udcff.tfrecord")  # as Python spells the byte 0xff
+    pathlib.Path(path).write_bytes(framed(b"x"))
+    assert table.count(tmp_path) == table.count(path) == 1
+    good = tmp_path / "good"
+    good.write_bytes(framed(b"y"))
+    text = r"Expected file names in UTF-8, found '.*a\\udcff\.tfrecord' \(Beam cannot pass on"
+    with pytest.raises(ValueError, match=text):
+        if way == "element":
+            run(beam.Create([str(tmp_path)]), RawRecordBeamSource())
+        else:
+            lists: dict[str, list[Any]] = {
+                "path": [path],
+                "pattern": [tmp_path],
+                "101st": [*[good] * 100, path],
+            }
+            run(RawRecordBeamSource(lists[way]))
+
+
+def test_metadata_with_the_url_of_a_local_file(folder: pathlib.Path) -> None:
+    path = folder / "a.tfrecord"
+    metadata = FileMetadata(path.as_uri(), path.stat().st_size)
+    assert sorted(run(beam.Create([metadata]), RawRecordBeamSource()).elements) == sorted(
+        RECORDS[:30]
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,13 @@ from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.errors import NoMatchError
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
+from tfrecord_beam.records.paths import (
+    DirectFileSystem,
+    FileEntry,
+    distinct_files,
+    match_pattern,
+    normalize_patterns,
+)
 from tfrecord_beam.records.table import iter_blocks
 from tfrecord_beam.schema.arrow import decode_plan
 
@@ -76,17 +82,15 @@ def _match_each(patterns: Iterable[str]) -> tuple[dict[str, int], bool]:
 
     Prints an error for each pattern that does not.
     """
-    counts: dict[str, int] = {}
+    files: list[FileEntry] = []
     all_match = True
-    for pattern in patterns:
+    for pattern in normalize_patterns(patterns):
         try:
-            files = match_files(normalize_patterns(pattern), DirectFileSystem())
+            files += match_pattern(pattern, DirectFileSystem())
         except NoMatchError as error:
             print_error(error)
             all_match = False
-        else:
-            counts.update((file.path, 0) for file in files)
-    return counts, all_match
+    return {file.path: 0 for file in distinct_files(files)}, all_match
 
 
 def _summarize(counts: dict[str, int], corrupt: list[CorruptRecord]) -> dict[str, object]:

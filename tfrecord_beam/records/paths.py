@@ -6,12 +6,16 @@ ends with ``/`` means the same for each folder that it matches. Without the slas
 Wildcards stay within a level: ``*``, ``?``, ``[ab]`` and ``[!ab]``; but a level that is ``**``
 stands for any number of levels, none included. ``[[]`` is a bracket that is no wildcard.
 
+Symbolic links are followed, and no file is read twice: a folder is looked at once for what is left
+of the pattern there, by its own name rather than by that of a link to it.
+
 Neither a wildcard nor a folder chooses names that begin with ``.`` or ``_``: there tools keep
 markers and unfinished output. Where the pattern itself spells them, they are meant.
 """
 
 from __future__ import annotations
 
+import collections
 import fnmatch
 import itertools
 import os
@@ -19,13 +23,13 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
-from urllib.request import url2pathname
 
 import pyarrow.fs
 
 from tfrecord_beam.errors import NoMatchError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
 _HIDDEN = "._"
 _NAMES_SHOWN = 3
@@ -67,8 +71,8 @@ def normalize_patterns(file_pattern: FilePattern) -> tuple[str, ...]:
     """Returns the patterns of a `file_pattern` argument as strings.
 
     Args:
-      file_pattern: one path or pattern, or several. A comma is part of the name. ``file://`` URLs
-        become paths.
+      file_pattern: one path or pattern, or several. A comma is part of the name. See
+        `tfrecord_beam.urls.normalize_path` for what becomes of URLs.
 
     Raises:
       ValueError: for anything else, and for none.
@@ -81,16 +85,11 @@ def normalize_patterns(file_pattern: FilePattern) -> tuple[str, ...]:
             os.fspath(each) if isinstance(each, os.PathLike) else each for each in file_pattern
         ]
         if patterns and all(isinstance(each, str) and each for each in patterns):
-            return tuple(_without_file_scheme(each) for each in patterns)
+            return tuple(map(normalize_path, patterns))
     raise ValueError(
         "Expected file_pattern to be a path or pattern (str or os.PathLike) or a list of at least "
         f"one of them, found {describe(given)}"
     )
-
-
-def _without_file_scheme(pattern: str) -> str:
-    path = pattern.removeprefix("file://")
-    return pattern if path == pattern else url2pathname(path)
 
 
 def match_files(patterns: Iterable[str], file_system: FileSystem) -> list[FileEntry]:
@@ -106,18 +105,30 @@ def match_files(patterns: Iterable[str], file_system: FileSystem) -> list[FileEn
     Raises:
       NoMatchError: a pattern means no file.
     """
+    return distinct_files(
+        entry for pattern in patterns for entry in match_pattern(pattern, file_system)
+    )
+
+
+def match_pattern(pattern: str, file_system: FileSystem) -> list[FileEntry]:
+    """Returns the files that one pattern means, as `match_files`; a link and its file are two."""
+    exact = file_system.get_file(pattern)
+    entries = [exact] if exact else sorted(file_system.glob(pattern))
+    if not entries:
+        try:
+            hint = _describe_alternatives(pattern, file_system)
+        except OSError:  # what cannot be looked at was not asked for
+            hint = None
+        raise NoMatchError(f"Expected files at {pattern!r}, found none", hint=hint)
+    return entries
+
+
+def distinct_files(entries: Iterable[FileEntry]) -> list[FileEntry]:
+    """Returns the files in their order, each by the first of its names."""
     found: dict[str, FileEntry] = {}
-    for pattern in patterns:
-        exact = file_system.get_file(pattern)
-        entries = [exact] if exact else sorted(file_system.glob(pattern))
-        if not entries:
-            try:
-                hint = _describe_alternatives(pattern, file_system)
-            except OSError:  # what cannot be looked at was not asked for
-                hint = None
-            raise NoMatchError(f"Expected files at {pattern!r}, found none", hint=hint)
-        for entry in entries:
-            found.setdefault(_identify(entry.path), entry)
+    for entry in entries:
+        name = entry.path if has_scheme(entry.path) else os.path.realpath(entry.path)
+        found.setdefault(name, entry)
     return list(found.values())
 
 
@@ -133,19 +144,9 @@ def matches(path: str, pattern: str) -> bool:
     return _accepts(rests)
 
 
-def _identify(path: str) -> str:
-    """Returns the same for two spellings of a path."""
-    return path if has_scheme(path) else os.path.abspath(path)
-
-
 def find_literal_prefix(pattern: str) -> str:
     """Returns what comes before the first wildcard; every path that matches begins with it."""
     return _WILDCARD.split(pattern, maxsplit=1)[0]
-
-
-def has_scheme(path: str) -> bool:
-    """Returns whether a path is a URL (``gs://...``), not a path of the operating system."""
-    return "://" in path
 
 
 class DirectFileSystem:
@@ -153,8 +154,8 @@ class DirectFileSystem:
 
     def get_file(self, path: str) -> FileEntry | None:
         if not has_scheme(path):
-            return FileEntry(path, os.path.getsize(path)) if os.path.isfile(path) else None
-        file_system, key = _resolve_url(path)
+            return _find_local(path)
+        file_system, key = resolve_url(path)
         info = file_system.get_file_info(key)
         return FileEntry(path, info.size) if info.is_file else None
 
@@ -164,33 +165,54 @@ class DirectFileSystem:
     def open(self, path: str) -> BinaryFile:
         if not has_scheme(path):
             return open(path, "rb", buffering=0)
-        file_system, key = _resolve_url(path)
+        file_system, key = resolve_url(path)
         file: BinaryFile = file_system.open_input_file(key)
         return file
 
 
 def _glob_local(pattern: str) -> Iterator[FileEntry]:
     folder, levels = _split_folder(pattern.replace(os.sep, "/"))
-    return _walk(folder, {levels}) if os.path.isdir(folder or os.curdir) else iter(())
+    return _walk(folder, levels) if os.path.isdir(folder or os.curdir) else iter(())
 
 
-def _walk(
-    folder: str, rests: set[_Levels], ancestors: frozenset[str] = frozenset()
-) -> Iterator[FileEntry]:
-    """Yields the files under a folder that fit what is left of the pattern there."""
-    identity = os.path.realpath(folder)
-    if identity in ancestors:  # A symbolic link that leads back up.
-        return
-    for name in os.listdir(folder or os.curdir):
-        below = _advance(rests, name)
-        path = os.path.join(folder, name)
-        if os.path.isdir(path):
-            if any(below):
-                yield from _walk(path, below, ancestors | {identity})
-        elif _accepts(below):
-            status = _read_status(path)
-            if stat.S_ISREG(status.st_mode):  # to open a pipe or a socket would wait for ever
-                yield FileEntry(path, status.st_size)
+def _find_local(path: str) -> FileEntry | None:
+    try:
+        status = os.stat(path)
+    except PermissionError:
+        raise
+    except OSError:  # there is none, or it is a pattern that cannot be a name
+        return None
+    if stat.S_ISREG(status.st_mode):
+        return FileEntry(path, status.st_size)
+    if stat.S_ISDIR(status.st_mode):
+        return None
+    raise NoMatchError(
+        f"Expected a regular file at {path!r}, found a pipe, a device or a socket",
+        hint="save what it gives in a file: the size of a file must be known, and it is split",
+    )
+
+
+def _walk(folder: str, levels: _Levels) -> Iterator[FileEntry]:
+    """Yields the files under a folder that fit the levels of a pattern."""
+    pending = collections.deque([(folder, frozenset({levels}))])
+    seen = set()
+    while pending:
+        folder, rests = pending.popleft()
+        if (identity := (os.path.realpath(folder), rests)) in seen:
+            continue
+        seen.add(identity)
+        for name in sorted(os.listdir(folder or os.curdir)):
+            below = _advance(rests, name)
+            path = os.path.join(folder, name)
+            if os.path.isdir(path):
+                if further := frozenset(filter(None, below)):
+                    # Links come last, so that what they lead to goes by its own name if it can.
+                    add = pending.append if os.path.islink(path) else pending.appendleft
+                    add((path, further))
+            elif _accepts(below):
+                status = _read_status(path)
+                if stat.S_ISREG(status.st_mode):  # to open a pipe or a socket would wait for ever
+                    yield FileEntry(path, status.st_size)
 
 
 def _read_status(path: str) -> os.stat_result:
@@ -204,20 +226,12 @@ def _read_status(path: str) -> os.stat_result:
 
 def _glob_url(pattern: str) -> Iterator[FileEntry]:
     folder = _split_folder(pattern)[0].rstrip("/")
-    file_system, key = _resolve_url(folder)
+    file_system, key = resolve_url(folder)
     selector = pyarrow.fs.FileSelector(key, allow_not_found=True, recursive=True)
     for info in file_system.get_file_info(selector):
         path = folder + info.path.removeprefix(key)
         if info.is_file and matches(path, pattern):
             yield FileEntry(path, info.size)
-
-
-def _resolve_url(url: str) -> tuple[pyarrow.fs.FileSystem, str]:
-    """Returns the file system of a URL and the path in it, whose names are not percent-encoded."""
-    scheme, _, rest = url.partition("://")
-    authority, slash, key = rest.partition("/")
-    file_system, root = pyarrow.fs.FileSystem.from_uri(f"{scheme}://{authority or '/'}")
-    return file_system, root.rstrip("/") + slash + key
 
 
 def _split_names(path: str) -> _Levels:
@@ -226,7 +240,13 @@ def _split_names(path: str) -> _Levels:
 
 def _split_levels(pattern: str) -> _Levels:
     is_folder = pattern.endswith("/") or not _WILDCARD.search(pattern)
-    return _split_names(pattern) + (("**",) if is_folder else ())
+    levels = _split_names(pattern) + (("**",) if is_folder else ())
+    # Of levels that are ``**``, one after the other, the first means what all do.
+    return tuple(
+        level
+        for before, level in zip(("", *levels), levels, strict=False)
+        if (before, level) != ("**", "**")
+    )
 
 
 def _split_folder(pattern: str) -> tuple[str, _Levels]:
@@ -238,7 +258,7 @@ def _split_folder(pattern: str) -> tuple[str, _Levels]:
     return pattern[:end], _split_levels(pattern[end:])
 
 
-def _advance(rests: set[_Levels], name: str) -> set[_Levels]:
+def _advance(rests: Iterable[_Levels], name: str) -> set[_Levels]:
     """Returns what is left of a pattern below a name, for each of the ways in which it fits.
 
     There are several where ``**`` may end at more than one level.

@@ -6,7 +6,6 @@ import os
 import pathlib
 from typing import Union
 
-import pyarrow.fs
 from google.protobuf import json_format, text_format
 from google.protobuf.message import DecodeError
 from tensorflow_metadata.proto.v0 import schema_pb2
@@ -14,6 +13,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.errors import Location, SchemaError
 from tfrecord_beam.kernel.plan import Column, Kind
 from tfrecord_beam.schema.names import check_distinct
+from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
 SchemaSource = Union[schema_pb2.Schema, bytes, str, "os.PathLike[str]"]
 """What `load_schema` takes."""
@@ -94,9 +94,10 @@ def _read_schema(path: str) -> schema_pb2.Schema:
 
 
 def _read_file(path: str) -> bytes:
-    if "://" not in path:
+    path = normalize_path(path)
+    if not has_scheme(path):
         return pathlib.Path(path).read_bytes()
-    file_system, key = pyarrow.fs.FileSystem.from_uri(path)
+    file_system, key = resolve_url(path)
     with file_system.open_input_stream(key, compression=None) as file:
         data: bytes = file.read()
         return data

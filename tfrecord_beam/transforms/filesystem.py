@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from apache_beam.io.filesystem import CompressionTypes
 from apache_beam.io.filesystems import FileSystems
 
+from tfrecord_beam.errors import render
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,
     find_literal_prefix,
-    has_scheme,
     match_files,
     matches,
 )
+from tfrecord_beam.urls import has_scheme
 
 _AS_STORED = CompressionTypes.UNCOMPRESSED  # the library decompresses itself, by content
 
@@ -32,14 +33,20 @@ class BeamFileSystem(DirectFileSystem):
     """Local paths directly, URLs through Beam. The rules of patterns are those of `paths`."""
 
     def get_file(self, path: str) -> FileEntry | None:
+        _check_name(path)
         if not has_scheme(path):
             return super().get_file(path)
-        file_system = FileSystems.get_filesystem(path)
+        try:
+            file_system = FileSystems.get_filesystem(path)
+        except ValueError as error:
+            message = f"Expected a URL that Beam knows, found {path!r}"
+            hint = "install what Beam needs for it, such as apache-beam[gcp] for gs://"
+            raise ValueError(render(message, hint=hint)) from error
         return FileEntry(path, file_system.size(path)) if file_system.exists(path) else None
 
     def glob(self, pattern: str) -> Iterable[FileEntry]:
         if not has_scheme(pattern):
-            return super().glob(pattern)
+            return map(_check_entry, super().glob(pattern))
         [result] = FileSystems.match([find_literal_prefix(pattern) + "**"])
         return [
             FileEntry(found.path, found.size_in_bytes)
@@ -47,11 +54,13 @@ class BeamFileSystem(DirectFileSystem):
             if matches(found.path, pattern)
         ]
 
-    def check_match(self, patterns: Iterable[str]) -> None:
+    def check_match(self, patterns: Sequence[str]) -> None:
         """Raises NoMatchError if one of the first patterns means no file.
 
         Cheaper than to match them all: no more than some files of each are listed.
         """
+        for pattern in patterns:
+            _check_name(pattern)
         for pattern in itertools.islice(patterns, _FIRST_PATTERNS):
             if self.get_file(pattern) is None and not self._has_match(pattern):
                 match_files([pattern], self)
@@ -66,3 +75,18 @@ class BeamFileSystem(DirectFileSystem):
         if not has_scheme(path):
             return super().open(path)
         return cast(BinaryFile, FileSystems.open(path, compression_type=_AS_STORED))
+
+
+def _check_entry(entry: FileEntry) -> FileEntry:
+    _check_name(entry.path)
+    return entry
+
+
+def _check_name(path: str) -> None:
+    """Raises ValueError for a name that Beam's coders of str cannot pass from worker to worker."""
+    try:
+        path.encode()
+    except UnicodeEncodeError as error:
+        message = f"Expected file names in UTF-8, found {path!r}"
+        hint = "Beam cannot pass on others: rename the file, or read it without Beam (read_table)"
+        raise ValueError(render(message, hint=hint)) from error

@@ -99,7 +99,8 @@ def find_files(element: Any) -> Iterable[FileEntry]:
     """
     metadata = getattr(element, "metadata", element)  # what fileio.ReadMatches gives has it inside
     if isinstance(metadata, FileMetadata):
-        return [FileEntry(metadata.path, metadata.size_in_bytes)]
+        [path] = normalize_patterns(metadata.path)
+        return [FileEntry(path, metadata.size_in_bytes)]
     return match_files(normalize_patterns(metadata), BeamFileSystem())
 
 

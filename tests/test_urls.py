@@ -1,0 +1,78 @@
+"""Tests of tfrecord_beam.urls: spellings of paths and URLs."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+from tests.cli.files import PEOPLE, write, write_schema
+from tfrecord_beam import BeamSource, count, read_table
+from tfrecord_beam.schema.tfmd import load_schema
+from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/a b%20", "/a b%20"),
+        ("a://b", "a://b"),
+        ("a/b://c", "a/b://c"),
+        ("file:a", "file:a"),
+        ("./file:/a", "./file:/a"),
+        ("file:///a%20b*", "/a b*"),
+        ("file:/a", "/a"),
+        ("file://localhost/a", "/a"),
+        ("FILE:///a", "/a"),
+        ("File://LocalHost/A", "/A"),
+        ("file:////a", "//a"),
+        ("GS://Bucket/A%20", "gs://Bucket/A%20"),
+    ],
+)
+def test_one_spelling(path: str, expected: str) -> None:
+    assert normalize_path(path) == expected
+
+
+@pytest.mark.parametrize("url", ["file://host/a", "FILE://a", "file://"])
+def test_file_of_another_machine_is_refused(url: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        normalize_path(url)
+    assert str(caught.value) == (
+        f"Expected the URL of a local file, found {url!r} "
+        "(write file:///folder/file, or the path alone)"
+    )
+
+
+def test_nul_is_refused() -> None:
+    for read in (normalize_path, count, BeamSource, load_schema):
+        with pytest.raises(ValueError, match=r"^Expected a path without NUL .*, found 'a\\x00b'$"):
+            read("a\0b")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("gs://a", True), ("S3://a", True), ("a/gs://b", False), ("://a", False), ("gs:/a", False)],
+)
+def test_what_is_a_url(path: str, expected: bool) -> None:
+    assert has_scheme(path) is expected
+
+
+@pytest.mark.parametrize("url", ["foo://x", "http://x/y", "gs:///x", "a://b://c"])
+def test_url_that_nobody_knows(url: str) -> None:
+    for read in (resolve_url, count, load_schema):
+        with pytest.raises(
+            ValueError, match=rf"^Expected a URL that pyarrow knows .*found '{url}'"
+        ):
+            read(url)
+    with pytest.raises(ValueError, match=rf"^Expected a URL that Beam knows, found '{url}'"):
+        BeamSource(url)
+
+
+@pytest.mark.parametrize("prefix", ["file://", "file:", "FILE://", "file://localhost"])
+def test_url_of_a_local_file_is_its_path_with_beam_and_without(
+    tmp_path: pathlib.Path, prefix: str
+) -> None:
+    path = prefix + write(tmp_path, "a.tfrecord", *PEOPLE)
+    schema = prefix + write_schema(tmp_path)
+    assert count(path) == read_table(path, schema).num_rows == len(PEOPLE)
+    BeamSource(path, schema)
