@@ -17,7 +17,7 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.transforms.read import CheckCoverage
-from tfrecord_beam.transforms.source import COVERED, ReadRange
+from tfrecord_beam.transforms.source import COVERED, ReadRange, with_key
 
 RECORDS = [b"%06d" % number * (number % 20) for number in range(1000)]
 
@@ -77,7 +77,7 @@ def test_splits_of_a_compressed_file(engine: Engine, tmp_path: pathlib.Path) -> 
     def build(pipeline: beam.Pipeline) -> None:
         outputs = (
             pipeline
-            | beam.Create([FileRange(str(file), 0, size, size)])
+            | beam.Create([with_key(FileRange(str(file), 0, size, size))])
             | beam.ParDo(
                 ReadRange(ReadOptions(batch_bytes=1 << 18), collect_corrupt=False)
             ).with_outputs(COVERED, main="blocks")

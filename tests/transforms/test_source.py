@@ -37,6 +37,7 @@ from tfrecord_beam.transforms.source import (
     SplitFiles,
     SplitPatterns,
     find_files,
+    with_key,
 )
 
 RECORDS = ODD_FILES["records of many sizes"] + [b"%d" % i * i for i in range(12)]
@@ -65,7 +66,7 @@ class DoFnRun:
         self.records: list[bytes] = []
         self.corrupt: list[CorruptRecord] = []
         self.covered: list[CoveredRange] = []
-        self._element = FileRange(path, 0, max(size, 1), size)
+        self._element = with_key(FileRange(path, 0, max(size, 1), size))
         self._do_fn = ReadRange(options, collect_corrupt=collect)
 
     def read(self, restriction: OffsetRange, splits: Sequence[tuple[int, float]]) -> None:
@@ -90,7 +91,7 @@ class DoFnRun:
             self.records += element.records()
         elif element.tag == COVERED:
             file, covered = element.value
-            assert file == self._element.path
+            assert file == self._element[1].path
             self.covered.append(CoveredRange(*covered))
         else:
             self.corrupt.append(element.value)
@@ -153,7 +154,7 @@ def test_range_that_was_given_away_is_not_opened(tmp_path: pathlib.Path) -> None
     tracker = OffsetRestrictionTracker(OffsetRange(0, 100))
     assert tracker.try_split(0.0) == (OffsetRange(0, 0), OffsetRange(0, 100))
     do_fn = ReadRange(ReadOptions(), collect_corrupt=False)
-    lost = FileRange(str(tmp_path / "lost"), 0, 100, 100)
+    lost = with_key(FileRange(str(tmp_path / "lost"), 0, 100, 100))
     assert list(do_fn.process(lost, tracker)) == []
     tracker.check_done()
 
@@ -239,10 +240,10 @@ def test_patterns_are_cut_into_ranges(tmp_path: pathlib.Path) -> None:
     ranges = list(SplitPatterns(patterns, 40, "auto").process(b""))
     a, b, c = (str(tmp_path / name) for name in ("a", "b.gz", "c"))
     assert ranges == [
-        FileRange(a, 0, 40, 100),
-        FileRange(a, 40, 100, 100),
-        FileRange(b, 0, 100, 100),
-        FileRange(c, 0, 1, 0),
+        ((a, 0), FileRange(a, 0, 40, 100)),
+        ((a, 40), FileRange(a, 40, 100, 100)),
+        ((b, 0), FileRange(b, 0, 100, 100)),
+        ((c, 0), FileRange(c, 0, 1, 0)),
     ]
     assert len(list(SplitPatterns((a,), None, "auto").process(b""))) == 1
 
@@ -250,8 +251,8 @@ def test_patterns_are_cut_into_ranges(tmp_path: pathlib.Path) -> None:
 def test_files_of_a_pcollection_are_cut_each_by_itself(tmp_path: pathlib.Path) -> None:
     path = write(tmp_path, bytes(100))
     assert list(SplitFiles(60, None).process(FileMetadata(path, 100))) == [
-        FileRange(path, 0, 60, 100),
-        FileRange(path, 60, 100, 100),
+        ((path, 0), FileRange(path, 0, 60, 100)),
+        ((path, 60), FileRange(path, 60, 100, 100)),
     ]
 
 
@@ -287,10 +288,10 @@ def test_ranges_of_a_random_size_cover_a_file(tmp_path: pathlib.Path) -> None:
         range_bytes = sizes.randint(1, 200)
         read: list[bytes] = []
         covered: list[CoveredRange] = []
-        for element in SplitFiles(range_bytes, "auto").process(path):
-            assert element.stop is not None
+        for _, file_range in SplitFiles(range_bytes, "auto").process(path):
+            assert file_range.stop is not None
             done = DoFnRun(path, len(DATA), ReadOptions(), collect=False)
-            done.read(OffsetRange(element.start, element.stop), [])
+            done.read(OffsetRange(file_range.start, file_range.stop), [])
             read += done.records
             covered += done.covered
         check_coverage(path, covered)

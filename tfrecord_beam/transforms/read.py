@@ -14,7 +14,6 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
-from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -27,7 +26,14 @@ from tfrecord_beam.transforms.corrupt import (
 )
 from tfrecord_beam.transforms.decode import decode
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
-from tfrecord_beam.transforms.source import COVERED, ReadRange, SplitFiles, SplitPatterns
+from tfrecord_beam.transforms.source import (
+    COVERED,
+    KeyedRange,
+    ReadRange,
+    SplitFiles,
+    SplitPatterns,
+    SpreadRanges,
+)
 from tfrecord_beam.transforms.windows import group_later
 
 _PATTERNS_SHOWN = 3
@@ -75,7 +81,7 @@ class _FileSource(beam.PTransform):
         outputs = (
             self._split(source)
             # Spreads the ranges: some runners keep what one element gave on one worker.
-            | "Reshuffle" >> beam.Reshuffle()
+            | "Reshuffle" >> SpreadRanges()  # type: ignore[no-untyped-call]  # of Beam
             | "ReadRanges"
             >> beam.ParDo(ReadRange(self._options, collect_corrupt=collect)).with_outputs(
                 CORRUPT, COVERED, main="blocks"
@@ -87,7 +93,7 @@ class _FileSource(beam.PTransform):
         _ = covered | "CheckCoverage" >> CheckCoverage()
         return blocks, [outputs[CORRUPT]] if collect else []
 
-    def _split(self, source: Any) -> beam.PCollection[FileRange]:
+    def _split(self, source: Any) -> beam.PCollection[KeyedRange]:
         compression = self._options.compression
         if isinstance(source, beam.pvalue.PCollection):
             if self._patterns is not None:
@@ -96,7 +102,7 @@ class _FileSource(beam.PTransform):
                     f"found {self._patterns!r}"
                 )
             split: beam.PTransform = beam.ParDo(SplitFiles(self._range_bytes, compression))
-            return source | "Split" >> split.with_output_types(FileRange)
+            return source | "Split" >> split.with_output_types(KeyedRange)
         if self._patterns is None:
             raise ValueError(
                 "Expected file_pattern where the input is no PCollection of files, found none"
@@ -104,7 +110,7 @@ class _FileSource(beam.PTransform):
         split = beam.ParDo(SplitPatterns(self._patterns, self._range_bytes, compression))
         # Beam's Create would take two steps more, at 7 ms each of a pipeline's start.
         once = source | "Impulse" >> beam.Impulse()
-        return once | "Split" >> split.with_output_types(FileRange)
+        return once | "Split" >> split.with_output_types(KeyedRange)
 
     def _handle_corrupt(self, *corrupt: list[Any]) -> None:
         handle_corrupt(itertools.chain(*corrupt), self._error_handler, self._max_corrupt_records)
