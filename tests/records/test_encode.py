@@ -101,11 +101,11 @@ def test_feature_lists_that_are_no_lists_or_come_twice() -> None:
 def test_ragged_tensor() -> None:
     schema = schema_pb2.Schema()
     add_ragged(schema, "x", ["values"], "lengths", 2)
-    batch = pa.record_batch({"a": [1, 2], "x": [[[1, 2], [3]], None], "z": [3, 4]})
+    batch = pa.record_batch({"a": [1, 2], "x": [[[1, 2, 3, 4], [5, 6]], None], "z": [3, 4]})
     assert RecordEncoder(schema).encode_records(batch) == [
         example(
             entry("a", int64(1)),
-            entry("values", int64(1, 2, 3)),
+            entry("values", int64(1, 2, 3, 4, 5, 6)),
             entry("lengths", int64(2, 1)),
             entry("z", int64(3)),
         ),
@@ -117,9 +117,9 @@ def test_ragged_tensor() -> None:
         ),
     ]
     with pytest.raises(EncodeError, match="of feature 'lengths', found one - at record 0"):
-        RecordEncoder(schema).encode(pa.record_batch({"x": [[[1], None]]}))
+        RecordEncoder(schema).encode(pa.record_batch({"x": [[[1, 2], None]]}))
     with pytest.raises(SchemaError, match=r"^Expected different features, found 'values' twice$"):
-        RecordEncoder(schema).encode(pa.record_batch({"values": [1], "x": [[[1]]]}))
+        RecordEncoder(schema).encode(pa.record_batch({"values": [1], "x": [[[1, 2]]]}))
 
 
 def test_representation_that_is_not_used_does_not_matter() -> None:

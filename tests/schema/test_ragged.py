@@ -10,10 +10,10 @@ from hypothesis import given, strategies as st
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import EncodeError, SchemaError
-from tfrecord_beam.schema.ragged import RaggedColumn, ragged_columns, split_ragged
+from tfrecord_beam.schema.ragged import RaggedColumn, RowLengths, ragged_columns, split_ragged
 
-TWO = RaggedColumn(("values",), ("outer", "inner"))
-ONE = RaggedColumn(("values",), ("lengths",))
+TWO = RaggedColumn(("values",), (RowLengths("outer"), RowLengths("inner")))
+ONE = RaggedColumn(("values",), (RowLengths("lengths"),))
 
 
 def add_ragged(
@@ -45,12 +45,12 @@ def split(rows: list[Any], ragged: RaggedColumn, value_type: pa.DataType) -> dic
 
 def test_ragged_columns_of_all_groups() -> None:
     schema = schema_pb2.Schema()
-    add_ragged(schema, "a", ["v"], "l1", 2, "l2")
+    add_ragged(schema, "a", ["v"], 7, "l1", 2, 5, "l2")
     add_ragged(schema, "b", ["v", "w"], group="other")
-    add_ragged(schema, "a", ["v"], "l1", 3, "l2", group="other")
+    add_ragged(schema, "a", ["v"], "l1", 10, "l2", group="other")
     schema.tensor_representation_group[""].tensor_representation["d"].dense_tensor.column_name = "d"
     assert ragged_columns(schema) == {
-        "a": RaggedColumn(("v",), ("l1", "l2")),
+        "a": RaggedColumn(("v",), (RowLengths("l1", 10), RowLengths("l2"))),
         "b": RaggedColumn(("v", "w"), ()),
     }
 
@@ -142,10 +142,37 @@ def test_path_of_values_that_is_not_one_feature(path: tuple[str, ...]) -> None:
     with pytest.raises(
         SchemaError, match=r"^Expected the values of ragged tensor 'x' in a feature"
     ):
-        split_ragged("x", pa.array([[[1]]]), RaggedColumn(path, ("l",)))
+        split_ragged("x", pa.array([[[1]]]), RaggedColumn(path, (RowLengths("l"),)))
 
 
 @pytest.mark.parametrize("lengths", [("v", "l"), ("l", "l")])
 def test_features_of_one_name(lengths: tuple[str, ...]) -> None:
     with pytest.raises(SchemaError, match=r"^Expected features of different names for ragged tens"):
-        split_ragged("x", pa.array([[[[1]]]]), RaggedColumn(("v",), lengths))
+        split_ragged(
+            "x", pa.array([[[[1]]]]), RaggedColumn(("v",), tuple(map(RowLengths, lengths)))
+        )
+
+
+def test_uniform_dimensions() -> None:
+    ragged = RaggedColumn(("v",), (RowLengths("outer", 2), RowLengths("inner", 3)))
+    rows = [None, [[[1] * 6, [2] * 3], []], [], [[[], [3] * 3]]]
+    assert split(rows, ragged, pa.int64()) == {
+        "v": [None, [1] * 6 + [2] * 3, [], [3] * 3],
+        "outer": [None, [1, 0], [], [1]],
+        "inner": [None, [2, 1], [], [0, 1]],
+    }
+
+
+def test_list_that_is_not_of_whole_uniform_rows() -> None:
+    ragged = RaggedColumn(("v",), (RowLengths("l", 2),))
+    with pytest.raises(EncodeError) as raised:
+        split([None, [], [[1, 2]], [[], [1, 2, 3]]], ragged, pa.int64())
+    assert str(raised.value) == (
+        "Expected lists of a multiple of 2 elements in ragged tensor 'x', found one of 3 "
+        "- at record 3, feature 'x'"
+    )
+
+
+def test_uniform_dimension_of_nothing() -> None:
+    with pytest.raises(SchemaError, match=r"^Expected uniform_row_length of at least 1 for ragged"):
+        split([[[]]], RaggedColumn(("v",), (RowLengths("l", 0),)), pa.int64())

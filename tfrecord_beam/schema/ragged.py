@@ -3,20 +3,35 @@
 A column of lists of lists is one tensor with several ragged dimensions. A record holds it as TFX
 reads it (`TensorRepresentation.RaggedTensor`): all values in the feature that `feature_path` names,
 and for each `row_length` partition, from the outermost one on, the lengths of the lists at that
-depth in the feature that it names. Uniform partitions hold nothing: their dimensions are not lists.
+depth in the feature that it names. A uniform partition has no lists of its own: its rows lie side
+by side in those of the partition before it, whose lengths count them as one element each.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as pt
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.schema.encoding import convert, is_list
+
+
+class RowLengths(NamedTuple):
+    """The feature that holds the lengths of the lists at one depth.
+
+    Attributes:
+      name: of the feature.
+      unit: how many elements of such a list are counted as one, by the uniform partitions after it.
+    """
+
+    name: str
+    unit: int = 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,11 +40,16 @@ class RaggedColumn:
 
     Attributes:
       path: the path of the values; a feature's name if it has one step.
-      row_lengths: the names of the features with row lengths, outermost first.
+      row_lengths: the features with row lengths, outermost first.
     """
 
     path: tuple[str, ...]
-    row_lengths: tuple[str, ...]
+    row_lengths: tuple[RowLengths, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all features, that of the values first."""
+        return [*self.path, *(lengths.name for lengths in self.row_lengths)]
 
 
 def ragged_columns(schema: schema_pb2.Schema) -> dict[str, RaggedColumn]:
@@ -43,9 +63,7 @@ def ragged_columns(schema: schema_pb2.Schema) -> dict[str, RaggedColumn]:
         for name, representation in group.tensor_representation.items():
             if not representation.HasField("ragged_tensor"):
                 continue
-            ragged = representation.ragged_tensor
-            lengths = [p.row_length for p in ragged.partition if p.HasField("row_length")]
-            column = RaggedColumn(tuple(ragged.feature_path.step), tuple(lengths))
+            column = _ragged_column(representation.ragged_tensor)
             if found.setdefault(name, column) != column:
                 raise SchemaError(
                     f"Expected one ragged representation of tensor {name!r}, found several"
@@ -53,11 +71,22 @@ def ragged_columns(schema: schema_pb2.Schema) -> dict[str, RaggedColumn]:
     return found
 
 
+def _ragged_column(ragged: schema_pb2.TensorRepresentation.RaggedTensor) -> RaggedColumn:
+    row_lengths: list[RowLengths] = []
+    for partition in ragged.partition:
+        if partition.HasField("row_length"):
+            row_lengths.append(RowLengths(partition.row_length))
+        elif row_lengths:
+            name, unit = row_lengths[-1]
+            row_lengths[-1] = RowLengths(name, unit * partition.uniform_row_length)
+    return RaggedColumn(tuple(ragged.feature_path.step), tuple(row_lengths))
+
+
 def split_ragged(name: str, column: pa.Array, ragged: RaggedColumn) -> dict[str, pa.Array]:
     """Returns the features of a ragged tensor by name: its values, then its row lengths.
 
     >>> column = pa.array([[[1, 2], []], None])
-    >>> features = split_ragged("x", column, RaggedColumn(("values",), ("lengths",)))
+    >>> features = split_ragged("x", column, RaggedColumn(("values",), (RowLengths("lengths"),)))
     >>> {name: array.to_pylist() for name, array in features.items()}
     {'values': [[1, 2], None], 'lengths': [[2, 0], None]}
 
@@ -71,33 +100,52 @@ def split_ragged(name: str, column: pa.Array, ragged: RaggedColumn) -> dict[str,
     Raises:
       SchemaError: the values are in a struct or nowhere, lists are nested to another depth, two
         features have one name, or what `convert` refuses.
-      EncodeError: a value that no feature can hold, with its row.
+      EncodeError: a value that no feature can hold, or a list that is not of whole uniform rows.
     """
     if len(ragged.path) != 1:
         raise SchemaError(
             f"Expected the values of ragged tensor {name!r} in a feature of their own, "
             f"found the path {'.'.join(ragged.path)!r}"
         )
+    if len(set(ragged.names)) != len(ragged.names):
+        raise SchemaError(
+            f"Expected features of different names for ragged tensor {name!r}, found {ragged.names}"
+        )
     if pt.is_null(column.type):
-        return dict.fromkeys((*ragged.path, *ragged.row_lengths), column)
+        return dict.fromkeys(ragged.names, column)
     _check_depth(name, column.type, ragged)
     nulls = column.is_null()
     lists = convert(name, column)
-    features: dict[str, pa.Array] = {}
-    for row_length in ragged.row_lengths:
+    features: list[pa.Array] = []
+    for row_lengths in ragged.row_lengths:
         inner = lists.values
-        features[row_length] = pa.LargeListArray.from_arrays(
-            lists.offsets, pc.list_value_length(inner), mask=nulls
-        )
+        lengths = _count(name, lists, row_lengths.unit)
+        features.append(pa.LargeListArray.from_arrays(lists.offsets, lengths, mask=nulls))
         # A row ends where its last inner list does.
         ends = inner.offsets.take(lists.offsets)
         lists = pa.LargeListArray.from_arrays(ends, inner.values, mask=nulls)
-    if len({*ragged.row_lengths, *ragged.path}) != len(ragged.row_lengths) + 1:
+    return dict(zip(ragged.names, [lists, *features], strict=True))
+
+
+def _count(name: str, lists: pa.LargeListArray, unit: int) -> pa.Array:
+    """Returns the length of each inner list, counted in units."""
+    lengths = pc.list_value_length(lists.values)
+    if unit == 1:
+        return lengths
+    if unit < 1:
         raise SchemaError(
-            f"Expected features of different names for ragged tensor {name!r}, "
-            f"found {[*ragged.path, *ragged.row_lengths]}"
+            f"Expected uniform_row_length of at least 1 for ragged tensor {name!r}, found less"
         )
-    return {ragged.path[0]: lists, **features}
+    counts = pc.divide(lengths, unit)
+    wrong = pc.index(pc.equal(pc.multiply(counts, unit), lengths), False).as_py()
+    if wrong >= 0:
+        row = int(np.searchsorted(lists.offsets.to_numpy(), wrong, side="right")) - 1
+        raise EncodeError(
+            f"Expected lists of a multiple of {unit} elements in ragged tensor {name!r}, "
+            f"found one of {lengths[wrong]}",
+            Location(record=row, feature=name),
+        )
+    return counts
 
 
 def _check_depth(name: str, data_type: pa.DataType, ragged: RaggedColumn) -> None:
