@@ -77,9 +77,55 @@ def test_file_of_something_else_is_refused(name: str, tmp_path: pathlib.Path) ->
     assert caught.value.file == str(path)
 
 
+@pytest.mark.parametrize("name", ["schema.pbtxt", "schema.json"])
+def test_byte_order_mark_is_skipped(name: str, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"\xef\xbb\xbf" + FORMS[name])
+    assert load_schema(path) == SCHEMA
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("name", ["schema.pbtxt", "schema.pb", "schema.json"])
+def test_empty_file_is_refused(name: str, content: bytes, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(SchemaError) as caught:
+        load_schema(path)
+    assert str(caught.value) == (
+        "Expected a TFMD Schema as protobuf text, protobuf binary or JSON, found an empty file - "
+        f"at {path} (Schema() is one without features)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("a.json", b"[]", r": no JSON object"),
+        ("a.json", b'""', r": no JSON object"),
+        ("a.json", b'{"featur": []}', r": .*no field named \"featur\""),
+        ("a.json", b'{"a": 1, "a": 2}', r": .*duplicate key"),
+        ("a.json", b'{"a":' * 100_000, r": .*recursion"),
+        ("a.pbtxt", b"struct { feature {" * 3000, r": .*"),
+        ("a.pbtxt", b"feature { struct_domain { " * 3000, r": .*recursion.*"),
+        ("a.pb", b"\x01\xff", r" other bytes"),
+        ("a.pb", b"H\x01", r": .*no field named \"H\""),  # a field that no schema has
+    ],
+)
+def test_what_was_found_is_said_in_a_line(
+    name: str, content: bytes, found: str, tmp_path: pathlib.Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(SchemaError, match=rf"^Expected a TFMD Schema .*, found{found}") as caught:
+        load_schema(path)
+    assert "\n" not in str(caught.value)
+
+
 def test_other_sources_are_refused() -> None:
     with pytest.raises(SchemaError, match=r"^Expected a serialized TFMD Schema, found other bytes"):
         load_schema(b"\x0a\xff\xff")
+    with pytest.raises(SchemaError, match=r"^Expected a serialized TFMD Schema, found other bytes"):
+        load_schema(b"H\x01")  # a field that no schema has
     with pytest.raises(SchemaError, match=r"^Expected a TFMD Schema, .*, found dict$"):
         load_schema({"feature": []})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import pathlib
 from typing import Union
@@ -17,6 +18,13 @@ from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
 SchemaSource = Union[schema_pb2.Schema, bytes, str, "os.PathLike[str]"]
 """What `load_schema` takes."""
+
+_PARSE_ERRORS = (
+    json_format.ParseError,
+    text_format.ParseError,
+    UnicodeDecodeError,
+    RecursionError,  # text or JSON that is nested too deeply
+)
 
 _KINDS = {
     schema_pb2.FeatureType.INT: Kind.INT64,
@@ -34,17 +42,18 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
     Args:
       source: a `Schema` (returned as it is), a serialized one (`bytes`), or the path of a file that
         holds one, or a URL that `pyarrow.fs` knows (``gs://``, ``s3://``, ``hdfs://``). JSON if the
-        name ends in ``.json``, else protobuf text or protobuf binary, whichever the content is.
+        name ends in ``.json``, else protobuf text or protobuf binary, whichever the content is. A
+        UTF-8 byte order mark is skipped.
 
     Raises:
-      SchemaError: `source` is none of these.
+      SchemaError: `source` is none of these; a file without content is none.
       OSError: the file cannot be read.
     """
     if isinstance(source, schema_pb2.Schema):
         return source
     if isinstance(source, bytes):
         try:
-            return schema_pb2.Schema.FromString(source)
+            return _parse_binary(source)
         except DecodeError as error:
             raise SchemaError("Expected a serialized TFMD Schema, found other bytes") from error
     if isinstance(source, (str, os.PathLike)):
@@ -81,16 +90,17 @@ def _kind(feature: schema_pb2.Feature) -> Kind:
 
 
 def _read_schema(path: str) -> schema_pb2.Schema:
-    data = _read_file(path)
+    data = _read_file(path).removeprefix(codecs.BOM_UTF8)
+    expected = "Expected a TFMD Schema as protobuf text, protobuf binary or JSON, found"
+    if not data.strip():
+        hint = "Schema() is one without features"
+        raise SchemaError(f"{expected} an empty file", Location(file=path), hint)
     try:
-        if path.endswith(".json"):
-            return json_format.Parse(data, schema_pb2.Schema())
-        return _parse_text_or_binary(data)
-    except (json_format.ParseError, text_format.ParseError, UnicodeDecodeError) as error:
-        raise SchemaError(
-            f"Expected a TFMD Schema as protobuf text, protobuf binary or JSON, found: {error}",
-            Location(file=path),
-        ) from error
+        return _parse_json(data) if path.endswith(".json") else _parse_text_or_binary(data)
+    except _PARSE_ERRORS as error:
+        reason = str(error).strip().partition("\n")[0]
+        found = f": {reason}" if reason else " other bytes"
+        raise SchemaError(f"{expected}{found}", Location(file=path)) from error
 
 
 def _read_file(path: str) -> bytes:
@@ -103,13 +113,26 @@ def _read_file(path: str) -> bytes:
         return data
 
 
+def _parse_json(data: bytes) -> schema_pb2.Schema:
+    if not data.lstrip().startswith(b"{"):  # of some others, such as [], protobuf makes a schema
+        raise json_format.ParseError("no JSON object")
+    return json_format.Parse(data, schema_pb2.Schema())
+
+
 def _parse_text_or_binary(data: bytes) -> schema_pb2.Schema:
     # Text first: no serialized schema with a feature in it also parses as text.
     try:
         return text_format.Parse(data, schema_pb2.Schema())
     except (text_format.ParseError, UnicodeDecodeError):
         try:
-            return schema_pb2.Schema.FromString(data)
+            return _parse_binary(data)
         except DecodeError:
             pass
         raise
+
+
+def _parse_binary(data: bytes) -> schema_pb2.Schema:
+    schema = schema_pb2.Schema.FromString(data)
+    if data and not schema.ListFields():  # nothing but unknown fields: another message, or chance
+        raise DecodeError("no field of a Schema")
+    return schema
