@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import pathlib
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 import tfrecord_beam
-from tests.cli.files import PEOPLE, write
+from tests.cli.files import PEOPLE, damage, write
+from tests.wire import bytes_list, entry, example
 from tfrecord_beam.cli import count
 from tfrecord_beam.cli.main import main
 
@@ -42,6 +46,11 @@ def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["count", "a", "--schema", "b"], "unrecognized arguments: --schema b"),
         (["count", "a", "--js"], "unrecognized arguments: --js"),
         (["head", "a", "-n", "0"], "argument -n: expected a number of at least 1, found '0'"),
+        (
+            ["head", "a", "-n", "9" * 19],
+            "argument -n: expected a number of at most 9223372036854775807, "
+            "found '9999999999999999999'",
+        ),
         (["head", "a", "-n", "many"], "argument -n: expected a number of at least 1, found 'many'"),
     ],
 )
@@ -85,6 +94,113 @@ def test_corrupt_file(verb: str, tmp_path: pathlib.Path, capfd: pytest.CaptureFi
         f"tfrecord-beam: error: Expected a TFRecord file, found text - at {path}:0, record 0"
     )
     assert captured.err.count("\n") == 1  # no traceback, no log
+
+
+def _wrong_inputs(folder: pathlib.Path) -> dict[str, tuple[list[str], str]]:
+    """Returns arguments behind a verb, and how the error begins."""
+    good = write(folder, "a.tfrecord", *PEOPLE)
+    (folder / "empty").mkdir()
+    (folder / "bad.pbtxt").write_text("no schema")
+    (folder / "empty.pbtxt").touch()
+    os.mkfifo(folder / "pipe")
+    return {
+        "folder": ([f"{folder}/empty"], f"Expected files at '{folder}/empty', found none"),
+        "pattern": ([f"{folder}/*.x"], f"Expected files at '{folder}/*.x', found none (there is"),
+        "pipe": ([f"{folder}/pipe"], f"Expected a regular file at '{folder}/pipe', found a pipe"),
+        "URL": (["foo://x"], "Expected a URL that "),
+        "host": (["file://host/x"], "Expected the URL of a local file, found 'file://host/x'"),
+        "no name": ([""], "Expected file_pattern to be a path or pattern"),
+        "control": (["\x1b[2J\n"], "Expected files at '\\x1b[2J\\n', found none"),
+        "schema": ([good, "--schema", f"{folder}/bad.pbtxt"], "Expected a TFMD Schema as "),
+        "empty schema": ([good, "--schema", f"{folder}/empty.pbtxt"], "Expected a TFMD Schema as "),
+        "no schema": ([good, "--schema", ""], "Expected a TFMD Schema, its serialized bytes or "),
+        "schema folder": ([good, "--schema", str(folder)], "[Errno 21] Is a directory"),
+        "columns": (
+            [good, "--columns", "age,age"],
+            "Expected different columns, found 'age' twice",
+        ),
+    }
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]], ids=["text", "JSON"])
+@pytest.mark.parametrize("verb", ["head", "count", "verify", "schema", "read"])
+def test_wrong_input_is_an_error_in_one_line(
+    verb: str, flags: list[str], tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    takes = {"--schema": verb != "count", "--columns": verb in ("head", "read")}
+    for arguments, text in _wrong_inputs(tmp_path).values():
+        if all(takes.get(argument, True) for argument in arguments):
+            assert main([verb, *arguments, *flags]) == 2
+            captured = capfd.readouterr()
+            assert captured.out == ""
+            assert captured.err.startswith(f"tfrecord-beam: error: {text}")
+            assert captured.err.count("\n") == 1
+
+
+def test_names_cannot_control_the_terminal(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "a\x1b[2J\n\u202eb"
+    record = example(entry(name, bytes_list(b"\x1b[2J")))
+    path = write(tmp_path, "\x1b]0;title\x07\udcff.tfrecord", record)
+    for verb in ("head", "count", "schema", "verify"):
+        assert main([verb, path, *["--examples"] * (verb == "verify")]) == 0
+        captured = capsys.readouterr()
+        assert all(line.isprintable() for line in captured.out.splitlines())
+        if verb in ("head", "schema"):
+            assert "a\\x1b[2J\\n\\u202eb" in captured.out
+        assert captured.err == ""
+    assert main(["head", path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {name: ["\x1b[2J"]}
+    assert main(["count", path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"][0]["file"] == path
+    damage(path, 12)
+    assert main(["verify", path]) == 1
+    assert all(line.isprintable() for line in capsys.readouterr().out.splitlines())
+
+
+def test_characters_that_the_terminal_lacks(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, "größe.tfrecord", *PEOPLE)
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    for verb in ("head", "count"):
+        finished = subprocess.run(
+            [*PROGRAM, verb, path], capture_output=True, text=True, env=environment, check=True
+        )
+        assert ("Zo\\xeb" if verb == "head" else "gr\\xf6\\xdfe") in finished.stdout
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code", "text"),
+    [
+        (">&-", 2, "tfrecord-beam: error: Expected stdout to be open, found it closed\n"),
+        (">/dev/full", 2, "tfrecord-beam: error: [Errno 28] No space left on device\n"),
+        ("2>&-", 0, ""),
+        (">&- 2>&-", 2, ""),
+    ],
+)
+def test_output_that_takes_nothing(
+    redirection: str, code: int, text: str, tmp_path: pathlib.Path
+) -> None:
+    path = write(tmp_path, "a.tfrecord", *PEOPLE)
+    command = shlex.join([*PROGRAM, "count", path])
+    finished = subprocess.run(
+        f"{command} {redirection}", shell=True, stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (finished.returncode, finished.stderr) == (code, text)
+
+
+def test_help_into_a_closed_pipe() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    finished = subprocess.run(
+        [*PROGRAM, "--help"],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+        check=False,
+    )
+    os.close(writer)
+    assert (finished.returncode, finished.stderr) == (141, b"")
 
 
 def test_interrupt(

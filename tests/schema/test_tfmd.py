@@ -126,8 +126,9 @@ def test_other_sources_are_refused() -> None:
         load_schema(b"\x0a\xff\xff")
     with pytest.raises(SchemaError, match=r"^Expected a serialized TFMD Schema, found other bytes"):
         load_schema(b"H\x01")  # a field that no schema has
-    with pytest.raises(SchemaError, match=r"^Expected a TFMD Schema, .*, found dict$"):
-        load_schema({"feature": []})
+    for source, found in (({"feature": []}, r"{'feature': \[\]}"), ("", "''"), (5, "5")):
+        with pytest.raises(SchemaError, match=rf"^Expected a TFMD Schema, .*, found {found}$"):
+            load_schema(source)
 
 
 def test_columns_follow_the_schema() -> None:

@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tfrecord_beam.options import MAX_INT
+
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -76,4 +78,6 @@ def parse_count(text: str) -> int:
     """Returns the number of at least 1 that `text` is."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"expected a number of at least 1, found {text!r}")
+    if int(text) > MAX_INT:
+        raise argparse.ArgumentTypeError(f"expected a number of at most {MAX_INT}, found {text!r}")
     return int(text)

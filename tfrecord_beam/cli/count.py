@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
 from tfrecord_beam.records.table import iter_blocks
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     width = len(str(total))
     for file, count in counts.items():
-        print(f"{count:>{width}} {file}")
+        print(f"{count:>{width}} {make_printable(file)}")
     if len(counts) > 1:
         print(f"{total:>{width}} in all")
     return 0

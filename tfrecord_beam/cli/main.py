@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 import tfrecord_beam
 from tfrecord_beam.cli import count, head, read, schema, verify
-from tfrecord_beam.cli.errors import PROGRAM, print_error
+from tfrecord_beam.cli.output import PROGRAM, finish_output, prepare_output, print_error
 from tfrecord_beam.errors import TFRecordBeamError
 
 _VERBS = (head, count, verify, schema, read)
@@ -29,20 +28,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
       arguments: what comes after the program's name; None: those of this process.
     """
-    options = _parse(arguments)
     try:
-        code: int = options.run(options)
-        sys.stdout.flush()  # so that a closed pipe shows here
+        return _run(arguments)
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # Who read the output has seen enough. What is left must not fail when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # who read the output has seen enough
         return 141  # as if the signal SIGPIPE had ended the process
     except (TFRecordBeamError, OSError, ValueError) as error:
         print_error(error)
         return 2
-    return code
+    finally:
+        finish_output()
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    prepare_output()
+    try:
+        options = _parse(arguments)
+        code: int = options.run(options)
+        return code
+    finally:
+        sys.stdout.flush()  # so that a closed pipe or a full disk shows here
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

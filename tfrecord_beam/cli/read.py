@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.columns import print_columns
+from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_activity
 from tfrecord_beam.cli.rows import print_rows, print_table
 from tfrecord_beam.records.demo import write_census
@@ -97,7 +98,8 @@ def _import_pipeline() -> Callable[..., dict[str, Any]]:
 def _print_summary(summary: dict[str, Any]) -> None:
     for sample in summary["samples"]:
         rows = sample["first_rows"]
-        print(f"{sample['file']}: the first {len(rows)} of a batch of {sample['rows']} rows")
+        file = make_printable(sample["file"])
+        print(f"{file}: the first {len(rows)} of a batch of {sample['rows']} rows")
         print_rows(list(rows[0]), rows)
     print(f"columns of {summary['rows']} rows in {summary['batches']} batches")
     print_columns(summary["columns"])

@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tfrecord_beam.cli.output import make_printable
+
 Row = Mapping[str, Any]
 """What JSON holds of a record: for each column null or a list."""
 
@@ -83,12 +85,14 @@ def print_table(header: Iterable[str], lines: Iterable[Iterable[str | Text]]) ->
 
 
 def make_table(header: Iterable[str], lines: Iterable[Iterable[str | Text]]) -> Table:
-    """Returns a table in which no text is taken for markup."""
+    """Returns a table in which no text is taken for markup, or controls the terminal."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for name in header:
-        table.add_column(Text(name))
+        table.add_column(Text(make_printable(name)))
     for line in lines:
-        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in line))
+        table.add_row(
+            *(cell if isinstance(cell, Text) else Text(make_printable(cell)) for cell in line)
+        )
     return table
 
 

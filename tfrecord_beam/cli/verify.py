@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
-from tfrecord_beam.cli.errors import print_error
+from tfrecord_beam.cli.output import make_printable, print_error
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.errors import NoMatchError
 from tfrecord_beam.records.convert import RecordDecoder
@@ -48,14 +48,14 @@ def add_parser(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
     decoder = None
-    if options.schema or options.examples:
+    if options.schema is not None or options.examples:
         decoder = RecordDecoder(decode_plan(options.schema))
     corrupt: list[CorruptRecord] = []
 
     def on_corrupt(record: CorruptRecord) -> None:
         corrupt.append(record)
         if not options.json:
-            print(record)
+            print(make_printable(str(record)))
 
     counts, all_match = _match_each(options.files)
     if not counts:

@@ -13,6 +13,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location, SchemaError
 from tfrecord_beam.kernel.plan import Column, Kind
+from tfrecord_beam.options import describe
 from tfrecord_beam.schema.names import check_distinct
 from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
@@ -56,11 +57,12 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
             return _parse_binary(source)
         except DecodeError as error:
             raise SchemaError("Expected a serialized TFMD Schema, found other bytes") from error
-    if isinstance(source, (str, os.PathLike)):
-        return _read_schema(os.fspath(source))
+    path = os.fspath(source) if isinstance(source, os.PathLike) else source
+    if isinstance(path, str) and path:
+        return _read_schema(path)
     raise SchemaError(
         "Expected a TFMD Schema, its serialized bytes or the path of its file, "
-        f"found {type(source).__name__}"
+        f"found {describe(source)}"
     )
 
 
