@@ -7,7 +7,7 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 import pytest
-from apache_beam.transforms.window import FixedWindows, TimestampedValue
+from apache_beam.transforms.window import FixedWindows, Sessions, TimestampedValue
 
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA
 from tests.tfxio.pipelines import run
@@ -43,6 +43,16 @@ def test_batches_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     batches = run(beam.Create(RECORDS, reshuffle=False), RawRecordToRecordBatch(SCHEMA)).elements
     assert ids(batches) == list(range(NUM_RECORDS))
     assert len(batches) > 3
+
+
+@pytest.mark.parametrize(("windows", "count"), [(FixedWindows(100), 1), (Sessions(100), 3)])
+def test_sessions_make_batches_of_one_row(windows: Any, count: int) -> None:
+    """Each record has a session window of its own until the sessions are grouped."""
+    stamped: Any = beam.Map(lambda i: TimestampedValue(RECORDS[i], i))
+    window_into: Any = beam.WindowInto(windows)
+    source = beam.Create(range(3), reshuffle=False)
+    batches = run(source, stamped, window_into, RawRecordToRecordBatch(SCHEMA)).elements
+    assert (len(batches), ids(batches)) == (count, [0, 1, 2])
 
 
 def test_no_records() -> None:

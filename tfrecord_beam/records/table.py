@@ -107,7 +107,8 @@ def iter_batches(
         with `batch_size`. Rows times columns are at most 16 Mi in any case.
       raw_record_column_name: name of a last column with each record's own bytes.
       compression: "auto": what each file's content says, else its suffix. Or one codec for all.
-      validate_crc: False: CRCs are not computed, and damage is handed on.
+      validate_crc: False: the CRCs of records are not computed, and damaged payloads are handed on.
+        A record that ends beyond the file is an error still.
       error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
       max_corrupt_records: raise if there are more of them. None: no limit.
       progress: called with the bytes read and the bytes in all, as stored, after each batch.

@@ -158,7 +158,8 @@ class ReadRecordBlocks(_FileSource):
         `batch_bytes`.
       batch_bytes: bound on the size of a block. None: 8 MiB without, 512 MiB with `batch_size`.
       compression: "auto": what each file's content says, else its suffix. Or one codec for all.
-      validate_crc: False: CRCs are not computed, and damage is handed on.
+      validate_crc: False: the CRCs of records are not computed, and damaged payloads are handed on.
+        A record that ends beyond the file is an error still.
       error_handler: Beam's error handler, which gets a `CorruptRecord` for each part that cannot be
         read. None: such a part stops the pipeline.
       max_corrupt_records: fail if there are more of them. None: no limit.
