@@ -98,9 +98,9 @@ class DecodeRecordBlocks(_Decoding):
 class RawRecordToRecordBatch(_Decoding):
     """Decodes single records: PCollection[bytes] -> PCollection[pa.RecordBatch].
 
-    A batch has records of one window, and the time of the window's end. Session windows make batches
-    of one row, for each record has a window of its own until something groups them; fixed windows
-    do not.
+    A batch has records of one window, and the time of the window's end. In session windows batches
+    have one row, for each record has a window of its own until something groups them; fixed windows
+    do not do that.
 
     Example::
 
