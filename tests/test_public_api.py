@@ -15,10 +15,12 @@ import pytest
 import tfrecord_beam
 
 PUBLIC = [
+    "BeamRecordCsvTFXIO",
     "BeamSource",
     "CorruptRecord",
     "CorruptRecordError",
     "CoverageError",
+    "CsvTFXIO",
     "DecodeError",
     "DecodeRecordBlocks",
     "EncodeError",

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from tfrecord_beam.tfxio.coders.example_coder import (
         ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
     )
+    from tfrecord_beam.tfxio.csv_tfxio import (
+        BeamRecordCsvTFXIO as BeamRecordCsvTFXIO,
+        CsvTFXIO as CsvTFXIO,
+    )
     from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
     from tfrecord_beam.tfxio.raw_tf_record import (
         RawBeamRecordTFXIO as RawBeamRecordTFXIO,
@@ -79,6 +83,7 @@ _MODULES = {
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
     "tfrecord_beam.tfxio.coders.example_coder": ("ExamplesToRecordBatchDecoder",),
+    "tfrecord_beam.tfxio.csv_tfxio": ("BeamRecordCsvTFXIO", "CsvTFXIO"),
     "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
     "tfrecord_beam.tfxio.raw_tf_record": ("RawBeamRecordTFXIO", "RawTfRecordTFXIO"),
     "tfrecord_beam.tfxio.tf_example_record": ("TFExampleBeamRecord", "TFExampleRecord"),

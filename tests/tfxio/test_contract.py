@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import pathlib
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -16,9 +16,11 @@ import pyarrow as pa
 import pytest
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tests.tfxio import csv_files
 from tests.tfxio.example_files import EMPTY_SCHEMA, NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import Distribution, Run, run
 from tfrecord_beam.tfxio.coders.example_coder import ExamplesToRecordBatchDecoder
+from tfrecord_beam.tfxio.csv_tfxio import BeamRecordCsvTFXIO, CsvTFXIO
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
 from tfrecord_beam.tfxio.tf_example_record import TFExampleBeamRecord, TFExampleRecord
 
@@ -26,19 +28,25 @@ DESCRIPTORS = ["contract"]
 
 
 class Source(NamedTuple):
-    """A TFXIO class over the records of `example_files`.
+    """A TFXIO class over records of `SCHEMA`.
 
     Attributes:
       make: from the folder of the files, and keyword arguments schema and raw_record_column_name.
       head: what comes before its transforms in a pipeline.
-      columns: the columns that make each tensor.
+      records: the raw records.
+      rows: what they hold, by the schema.
       prefix: of the names of its metrics.
     """
 
     make: Callable[..., RecordBasedTFXIO]
     head: Callable[[], Sequence[beam.PTransform[Any, Any]]]
-    columns: dict[str, list[str]]
+    records: Sequence[bytes]
+    rows: Sequence[Mapping[str, Any]]
     prefix: str
+
+    def rows_of(self, columns: Sequence[str]) -> list[str]:
+        """Returns the rows of some columns in the order of `rows`."""
+        return sorted(repr({name: row[name] for name in columns}) for row in self.rows)
 
 
 def make_record(folder: pathlib.Path, **options: Any) -> RecordBasedTFXIO:
@@ -50,16 +58,54 @@ def make_beam_record(folder: pathlib.Path, **options: Any) -> RecordBasedTFXIO:
     return TFExampleBeamRecord("memory", DESCRIPTORS, **options)
 
 
+def make_csv(folder: pathlib.Path, **options: Any) -> RecordBasedTFXIO:
+    return CsvTFXIO(
+        csv_files.write_files(folder),
+        telemetry_descriptors=DESCRIPTORS,
+        skip_header_lines=1,
+        **csv_files.OPTIONS,
+        **options,
+    )
+
+
+def make_beam_csv(folder: pathlib.Path, **options: Any) -> RecordBasedTFXIO:
+    return BeamRecordCsvTFXIO(
+        "memory", telemetry_descriptors=DESCRIPTORS, **csv_files.OPTIONS, **options
+    )
+
+
 COLUMNS = {"sparse_score": ["score", "index"], "name": ["name"], "id": ["id"]}
+"""The columns that make each tensor."""
+
+ROWS = ExamplesToRecordBatchDecoder(SCHEMA.SerializeToString()).DecodeBatch(RECORDS).to_pylist()
 SOURCES = {
     "TFExampleRecord": Source(
-        make_record, tuple, COLUMNS, "LogicalFormat[tf_example]-PhysicalFormat[tfrecords_gzip]-"
+        make_record,
+        tuple,
+        RECORDS,
+        ROWS,
+        "LogicalFormat[tf_example]-PhysicalFormat[tfrecords_gzip]-",
     ),
     "TFExampleBeamRecord": Source(
         make_beam_record,
         lambda: [beam.Create(RECORDS)],
-        COLUMNS,
+        RECORDS,
+        ROWS,
         "LogicalFormat[tf_example]-PhysicalFormat[memory]-",
+    ),
+    "CsvTFXIO": Source(
+        make_csv,
+        tuple,
+        csv_files.LINES,
+        csv_files.ROWS,
+        "LogicalFormat[csv]-PhysicalFormat[text]-",
+    ),
+    "BeamRecordCsvTFXIO": Source(
+        make_beam_csv,
+        lambda: [beam.Create(csv_files.LINES)],
+        csv_files.LINES,
+        csv_files.ROWS,
+        "LogicalFormat[csv]-PhysicalFormat[memory]-",
     ),
 }
 
@@ -81,11 +127,6 @@ def check_batches(batches: Sequence[pa.RecordBatch]) -> None:
         batch.validate(full=True)
         assert all(column.offset == 0 for column in batch.columns)
     assert sum(batch.num_rows for batch in batches) == NUM_RECORDS
-
-
-def decoded(schema: schema_pb2.Schema, columns: Sequence[str]) -> list[str]:
-    decoder = ExamplesToRecordBatchDecoder(schema.SerializeToString())
-    return rows([decoder.DecodeBatch(RECORDS).select(list(columns))])
 
 
 def additive(result: Run, prefix: str) -> dict[str, Any]:
@@ -126,26 +167,27 @@ def test_source_is_equal_to_its_parts(
     if raw is not None:
         for result in (whole, parts):
             found = [batch.column("raw").flatten().to_pylist() for batch in result.elements]
-            assert sorted(itertools.chain(*found)) == sorted(RECORDS)
+            assert sorted(itertools.chain(*found)) == sorted(source.records)
 
 
-def test_rows_are_those_of_the_decoder(source: Source, tmp_path: pathlib.Path) -> None:
+def test_rows_are_those_of_the_records(source: Source, tmp_path: pathlib.Path) -> None:
     tfxio = source.make(tmp_path, schema=SCHEMA)
     batches = run(*source.head(), tfxio.BeamSource()).elements
-    assert rows(batches) == decoded(SCHEMA, ["name", "id", "score", "index", "old"])
+    assert rows(batches) == source.rows_of(["name", "id", "score", "index", "old"])
 
 
 def test_metrics_count_the_data(source: Source, tmp_path: pathlib.Path) -> None:
     tfxio = source.make(tmp_path, schema=SCHEMA)
     metrics = additive(run(*source.head(), tfxio.BeamSource(5)), source.prefix)
-    sizes = [len(record) for record in RECORDS]
+    sizes = [len(record) for record in source.records]
+    cells = {name: sum(row[name] is not None for row in source.rows) for name in source.rows[0]}
     assert metrics == {
         "num_raw_records": NUM_RECORDS,
         "raw_record_byte_size": Distribution(NUM_RECORDS, sum(sizes), min(sizes), max(sizes)),
         "num_rows": NUM_RECORDS,
-        "num_cells[INT]": 2 * NUM_RECORDS,
-        "num_cells[FLOAT]": sum(i % 5 > 0 for i in range(NUM_RECORDS)),
-        "num_cells[STRING]": sum(i % 4 > 0 for i in range(NUM_RECORDS)),
+        "num_cells[INT]": cells["id"] + cells["index"] + cells["old"],
+        "num_cells[FLOAT]": cells["score"],
+        "num_cells[STRING]": cells["name"],
         "desired_batch_size": 5,
         "tfxio_use_byte_size_batching": 0,
     }
@@ -160,7 +202,7 @@ def test_projection_reads_only_the_columns_of_its_tensors(
 ) -> None:
     tfxio = source.make(tmp_path, schema=SCHEMA, raw_record_column_name=raw)
     projected = tfxio.Project(tensors)
-    wanted = {column for tensor in tensors for column in source.columns[tensor]}
+    wanted = {column for tensor in tensors for column in COLUMNS[tensor]}
     columns = [feature.name for feature in SCHEMA.feature if feature.name in wanted]
     assert projected.ArrowSchema().names == columns + ([raw] if raw else [])
     everything = tfxio.TensorRepresentations()
@@ -168,7 +210,7 @@ def test_projection_reads_only_the_columns_of_its_tensors(
     batches = run(*source.head(), projected.BeamSource()).elements
     check_batches(batches)
     assert all(batch.schema == projected.ArrowSchema() for batch in batches)
-    assert rows([batch.select(columns) for batch in batches]) == decoded(SCHEMA, columns)
+    assert rows([batch.select(columns) for batch in batches]) == source.rows_of(columns)
 
 
 def test_projection_of_a_projection(source: Source, tmp_path: pathlib.Path) -> None:

@@ -12,6 +12,10 @@ from tfrecord_beam.schema.representations import (
 from tfrecord_beam.tfxio.coders.example_coder import (
     ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
 )
+from tfrecord_beam.tfxio.csv_tfxio import (
+    BeamRecordCsvTFXIO as BeamRecordCsvTFXIO,
+    CsvTFXIO as CsvTFXIO,
+)
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
 from tfrecord_beam.tfxio.raw_tf_record import (
     RawBeamRecordTFXIO as RawBeamRecordTFXIO,

@@ -11,6 +11,7 @@ import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam import transforms
+from tfrecord_beam.options import describe
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.representations import TensorRepresentations
@@ -32,7 +33,7 @@ class _RawRecordBase(RecordBasedTFXIO):
         if not isinstance(raw_record_column_name, str):
             raise ValueError(
                 "Expected raw_record_column_name to be the name of the column, "
-                f"found {raw_record_column_name!r}"
+                f"found {describe(raw_record_column_name)}"
             )
         super().__init__(telemetry_descriptors, "bytes", physical_format, raw_record_column_name)
         self._tensor_names: Sequence[str] = (raw_record_column_name,)

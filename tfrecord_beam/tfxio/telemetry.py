@@ -19,10 +19,12 @@ from apache_beam.metrics.metricbase import Counter, Distribution
 
 from tfrecord_beam.options import check_list, describe
 from tfrecord_beam.records.block import Int64Array, RecordBlock
+from tfrecord_beam.records.lines import LineBlock
 from tfrecord_beam.tfxio.value_counts import VALUE_TYPES, count_cells, count_columns, count_values
 from tfrecord_beam.transforms.metrics import update_distribution
 
 _T = TypeVar("_T")
+_BlockT = TypeVar("_BlockT", RecordBlock, LineBlock)
 
 _LENGTHS_HELD = 1 << 16
 """Raw records after which their lengths are counted, also within a bundle."""
@@ -53,7 +55,7 @@ class ProfileRawRecords(beam.PTransform[Any, Any]):
 
 
 class ProfileRecordBlocks(ProfileRawRecords):
-    """Passes blocks on and counts their records with the metrics of `ProfileRawRecords`."""
+    """Passes blocks on, of records or of lines, and counts what `ProfileRawRecords` does."""
 
     def expand(self, records: beam.PCollection[Any]) -> beam.PCollection[Any]:
         return records | "Profile" >> beam.ParDo(_CountRecordBlocks(self._metrics))
@@ -181,13 +183,13 @@ class _CountRawRecords(beam.DoFn):
         self._lengths = array.array("q")
 
 
-@beam.typehints.with_input_types(RecordBlock)
-@beam.typehints.with_output_types(RecordBlock)
+@beam.typehints.with_input_types(_BlockT)
+@beam.typehints.with_output_types(_BlockT)
 class _CountRecordBlocks(beam.DoFn):
     def __init__(self, source: _Metrics) -> None:
         self._metrics = _RawRecordMetrics(source)
 
-    def process(self, block: RecordBlock) -> Iterable[RecordBlock]:
+    def process(self, block: _BlockT) -> Iterable[_BlockT]:
         self._metrics.update(np.asarray(block.lengths))
         yield block
 

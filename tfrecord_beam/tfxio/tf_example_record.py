@@ -12,27 +12,22 @@ import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam import transforms
-from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
 from tfrecord_beam.records.table import iter_batches
-from tfrecord_beam.schema.arrow import arrow_schema, decode_plan
-from tfrecord_beam.schema.projection import project_tensor_representations
-from tfrecord_beam.schema.representation_inference import (
-    infer_tensor_representations_from_mixed_schema,
-)
-from tfrecord_beam.schema.representations import TensorRepresentations
-from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
+from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
-from tfrecord_beam.tfxio.record_based_tfxio import PassOn, RecordBasedTFXIO
+from tfrecord_beam.tfxio.record_based_tfxio import PassOn
+from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
 
 _RECORD = "record"
 """Column of raw records on their way through `RecordBatches`; it is the only one there."""
 
 
-class _TFExampleBase(RecordBasedTFXIO):
+class _TFExampleBase(SchemaBasedTFXIO):
     """What there is to know of tf.Example records, wherever they come from."""
 
     def __init__(
@@ -43,26 +38,16 @@ class _TFExampleBase(RecordBasedTFXIO):
         physical_format: str | None,
     ) -> None:
         super().__init__(
+            schema,
             telemetry_descriptors,
             "tf_example",
             physical_format or "unknown",
             raw_record_column_name,
         )
-        self._schema: schema_pb2.Schema | None = None
-        if schema is not None:
-            # A copy: what the caller does to the schema later must not change what is read.
-            self._schema = schema_pb2.Schema()
-            self._schema.CopyFrom(load_schema(schema))
         self._plan = decode_plan(self._schema, raw_record_column=raw_record_column_name)
 
     def SupportAttachingRawRecords(self) -> bool:
         return True
-
-    def TensorRepresentations(self) -> TensorRepresentations:
-        return infer_tensor_representations_from_mixed_schema(self._known_schema())
-
-    def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
-        return arrow_schema(schema_columns(self._known_schema()))
 
     def _RawRecordToRecordBatchInternal(
         self, batch_size: int | None = None
@@ -72,17 +57,6 @@ class _TFExampleBase(RecordBasedTFXIO):
             batch_size=batch_size,
             raw_record_column_name=self.raw_record_column_name,
         )
-
-    def _projected_schema(self, tensor_names: Sequence[str]) -> schema_pb2.Schema:
-        return project_tensor_representations(self._known_schema(), tensor_names)
-
-    def _known_schema(self) -> schema_pb2.Schema:
-        if self._schema is None:
-            raise SchemaError(
-                "Expected a TFMD schema to derive columns and tensors from, found none",
-                hint=f"give schema= to {type(self).__name__}",
-            )
-        return self._schema
 
 
 class TFExampleRecord(_TFExampleBase):

@@ -7,11 +7,13 @@ hundred bytes.
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.lines import LineBlock
 
 
 class RecordBatchCoder(beam.coders.Coder):
@@ -39,25 +41,39 @@ class RecordBatchCoder(beam.coders.Coder):
         return hint
 
 
-class RecordBlockCoder(beam.coders.Coder):
-    """Pickles a `RecordBlock`, which says what to keep of it, and tells its size without that."""
+class _BlockCoder(beam.coders.Coder):
+    """Pickles a block, which says what to keep of it, and tells its size without that."""
 
-    def encode(self, value: RecordBlock) -> bytes:
+    def encode(self, value: RecordBlock | LineBlock) -> bytes:
         return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
-    def decode(self, encoded: bytes) -> RecordBlock:
-        block: RecordBlock = pickle.loads(encoded)
-        return block
-
-    def estimate_size(self, value: RecordBlock) -> int:
-        return value.num_bytes + 32 * value.num_records
+    def decode(self, encoded: bytes) -> Any:
+        return pickle.loads(encoded)
 
     def is_deterministic(self) -> bool:
         return False
+
+
+class RecordBlockCoder(_BlockCoder):
+    """Encodes `RecordBlock`."""
+
+    def estimate_size(self, value: RecordBlock) -> int:
+        return value.num_bytes + 32 * value.num_records
 
     def to_type_hint(self) -> type[RecordBlock]:
         return RecordBlock
 
 
+class LineBlockCoder(_BlockCoder):
+    """Encodes `LineBlock`."""
+
+    def estimate_size(self, value: LineBlock) -> int:
+        return len(value.data) + 16 * value.num_lines
+
+    def to_type_hint(self) -> type[LineBlock]:
+        return LineBlock
+
+
 beam.coders.registry.register_coder(pa.RecordBatch, RecordBatchCoder)
 beam.coders.registry.register_coder(RecordBlock, RecordBlockCoder)
+beam.coders.registry.register_coder(LineBlock, LineBlockCoder)

@@ -1,0 +1,213 @@
+"""Cells of CSV to values, and which type the cells of a column have.
+
+What is a number is what Python's `int` and `float` read: also `` 7 ``, ``+7``, ``1_000``. Arrow
+reads whole columns where it reads the same; Python decides the rest, cell by cell.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfrecord_beam.errors import DecodeError, Location
+from tfrecord_beam.records.csv_cells import split_line
+
+_SHOWN_BYTES = 40
+_MIN_LONG_DIGITS = 19
+"""Digits that an integer has at least if it does not fit into 64 bits."""
+
+Locate = Callable[[int], Location]
+"""Returns the place of a row."""
+
+
+class ColumnType(enum.IntEnum):
+    """What a column holds. Of two types of cells the larger one is that of the column.
+
+    Attributes:
+      IGNORE: what is not wanted.
+      UNKNOWN: empty cells only.
+      INT: integers of 64 bits.
+      FLOAT: floating-point numbers.
+      STRING: anything else, also integers that are too long.
+    """
+
+    IGNORE = -2
+    UNKNOWN = -1
+    INT = 0
+    FLOAT = 1
+    STRING = 2
+
+
+ARROW_TYPES = {
+    ColumnType.UNKNOWN: pa.null(),
+    ColumnType.INT: pa.large_list(pa.int64()),
+    ColumnType.FLOAT: pa.large_list(pa.float32()),
+    ColumnType.STRING: pa.large_list(pa.large_binary()),
+}
+
+
+def infer_type(cells: pa.Array) -> ColumnType:
+    """Returns the type of a column: the largest of its cells' types.
+
+    >>> infer_type(pa.array([b"1", b" 2.5", None], pa.large_binary()))
+    <ColumnType.FLOAT: 1>
+
+    Args:
+      cells: `large_binary`.
+    """
+    cells = cells.drop_null()
+    if not len(cells):
+        return ColumnType.UNKNOWN
+    column_type = infer_cell(cells[0].as_py())
+    if column_type == ColumnType.STRING:
+        return column_type
+    if _cast(cells, pa.int64()) is not None:
+        return ColumnType.INT
+    if _cast(cells, pa.float64()) is not None and not _has_odd_integer(cells):
+        return ColumnType.FLOAT
+    for cell in cells.unique().to_pylist():
+        column_type = max(column_type, infer_cell(cell))
+        if column_type == ColumnType.STRING:
+            break
+    return column_type
+
+
+def _has_odd_integer(cells: pa.Array) -> bool:
+    """Whether a number may be one of the integers that Arrow reads only as floating-point."""
+    return _holds(cells, b"+") or pc.max(pc.binary_length(cells)).as_py() >= _MIN_LONG_DIGITS
+
+
+def infer_cell(cell: bytes) -> ColumnType:
+    """Returns the type of one cell."""
+    if not cell:
+        return ColumnType.UNKNOWN
+    try:
+        return ColumnType.INT if _is_int64(int(cell)) else ColumnType.STRING
+    except ValueError:
+        pass
+    try:
+        float(cell)
+    except ValueError:
+        return ColumnType.STRING
+    return ColumnType.FLOAT
+
+
+def convert_cells(cells: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Array:
+    """Returns a column of lists of one value each, null where a cell is.
+
+    Args:
+      cells: `large_binary`.
+      column_type: what the cells hold.
+      locate: see `Locate`.
+
+    Raises:
+      DecodeError: a cell is no number of that type.
+    """
+    if column_type == ColumnType.UNKNOWN:
+        return pa.nulls(len(cells))
+    values = _convert(cells, column_type, locate)
+    if not values.null_count:
+        return pa.LargeListArray.from_arrays(pa.array(np.arange(len(values) + 1)), values)
+    offsets = np.append(0, np.cumsum(values.is_valid().to_numpy(zero_copy_only=False)))
+    return pa.LargeListArray.from_arrays(
+        pa.array(offsets), values.drop_null(), mask=values.is_null()
+    )
+
+
+def convert_lists(lists: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Array:
+    """Returns a column of lists of values, null where a list is.
+
+    Args:
+      lists: `large_list<large_binary>`.
+      column_type: what the lists hold.
+      locate: see `Locate`.
+
+    Raises:
+      DecodeError: a value is no number of that type.
+    """
+    if column_type == ColumnType.UNKNOWN:
+        return pa.nulls(len(lists))
+    parents = pc.list_parent_indices(lists)
+    values = _convert(lists.flatten(), column_type, lambda i: locate(parents[i].as_py()))
+    return pa.LargeListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
+
+
+def split_cells(cells: pa.Array, delimiter: str, locate: Locate) -> pa.Array:
+    """Returns the cells, each of which is a line of values, as `large_list<large_binary>`.
+
+    Raises:
+      DecodeError: a cell leaves a quote open, or has a line end outside quotes.
+    """
+    if not any(_holds(cells, byte) for byte in (b'"', b"\r", b"\n")):
+        lists = pc.split_pattern(cells, delimiter)
+        return lists.cast(pa.large_list(pa.large_binary()))
+    split: list[list[bytes] | None] = []
+    for row, cell in enumerate(cells.to_pylist()):
+        try:
+            split.append(None if cell is None else split_line(cell, delimiter.encode()))
+        except DecodeError as error:
+            raise DecodeError(error.message, locate(row)) from None
+    return pa.array(split, pa.large_list(pa.large_binary()))
+
+
+def _convert(cells: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Array:
+    if column_type == ColumnType.STRING:
+        return cells
+    if column_type == ColumnType.INT:
+        return _numbers(cells, pa.int64(), _parse_int64, locate)
+    # By way of a double, as Python reads numbers.
+    return _numbers(cells, pa.float64(), float, locate).cast(pa.float32(), safe=False)
+
+
+def _numbers(
+    cells: pa.Array, data_type: pa.DataType, parse: Callable[[bytes], Any], locate: Locate
+) -> pa.Array:
+    numbers = _cast(cells, data_type)
+    return _parse_each(cells, data_type, parse, locate) if numbers is None else numbers
+
+
+def _cast(cells: pa.Array, data_type: pa.DataType) -> pa.Array | None:
+    """Returns the cells as numbers; None if there are some that Arrow and Python may read apart."""
+    try:
+        text = pc.ascii_trim_whitespace(cells.cast(pa.large_string()))
+        numbers = text.cast(data_type)
+    except pa.ArrowInvalid:
+        return None
+    # Arrow takes ``0x1F`` for an integer and ``nan(1)`` for NaN.
+    return None if any(_holds(text, byte) for byte in (b"x", b"X", b"(")) else numbers
+
+
+def _parse_each(
+    cells: pa.Array, data_type: pa.DataType, parse: Callable[[bytes], Any], locate: Locate
+) -> pa.Array:
+    numbers = []
+    for row, cell in enumerate(cells.to_pylist()):
+        try:
+            numbers.append(None if cell is None else parse(cell))
+        except ValueError:
+            shown = cell if len(cell) <= _SHOWN_BYTES else cell[:_SHOWN_BYTES] + b"..."
+            name = "an integer of 64 bits" if parse is _parse_int64 else "a number"
+            raise DecodeError(f"Expected {name}, found {shown!r}", locate(row)) from None
+    return pa.array(numbers, data_type)
+
+
+def _parse_int64(cell: bytes) -> int:
+    number = int(cell)
+    if not _is_int64(number):
+        raise ValueError
+    return number
+
+
+def _is_int64(number: int) -> bool:
+    return -(1 << 63) <= number < 1 << 63
+
+
+def _holds(strings: pa.Array, byte: bytes) -> bool:
+    """Whether a byte is in the memory of an array that is no slice."""
+    buffer = strings.buffers()[2]
+    return buffer is not None and byte in buffer.to_pybytes()

@@ -1,0 +1,204 @@
+"""TFXIO for lines of CSV. A line is a record: a cell cannot hold a line end, quoted or not."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+
+from tfrecord_beam.records.csv import CsvDecoder, CsvFormat, csv_arrow_schema, types_of_schema
+from tfrecord_beam.records.lines import LineBlock, LineOptions
+from tfrecord_beam.records.paths import FilePattern, normalize_patterns
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.tfxio.record_based_tfxio import Chain, PassOn
+from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
+from tfrecord_beam.tfxio.telemetry import ProfileRecordBlocks
+from tfrecord_beam.tfxio.tfxio import TFXIO
+from tfrecord_beam.transforms.csv import BatchLines, DecodeLineBlocks, ReadLineBlocks
+
+
+class _CsvBase(SchemaBasedTFXIO):
+    """What there is to know of lines of CSV, wherever they come from."""
+
+    def __init__(
+        self,
+        csv_format: CsvFormat,
+        schema: SchemaSource | None,
+        telemetry_descriptors: Sequence[str] | None,
+        physical_format: str,
+    ) -> None:
+        super().__init__(
+            schema,
+            telemetry_descriptors,
+            "csv",
+            physical_format,
+            csv_format.raw_record_column_name,
+        )
+        self._format = csv_format
+        self._types = (
+            None if self._schema is None else types_of_schema(self._schema, csv_format.column_names)
+        )
+
+    def SupportAttachingRawRecords(self) -> bool:
+        return True
+
+    def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
+        names = self._format.column_names
+        return csv_arrow_schema(names, types_of_schema(self._known_schema(), names))
+
+    def _RawRecordToRecordBatchInternal(
+        self, batch_size: int | None = None
+    ) -> beam.PTransform[Any, Any]:
+        return Chain(
+            "LinesToRecordBatch",
+            BatchLines(batch_size),
+            DecodeLineBlocks(CsvDecoder(self._format), self._types, batch_size=batch_size),
+        )
+
+
+class CsvTFXIO(_CsvBase):
+    """Reads CSV files.
+
+    A line is a record, so files can be split. Lines end with LF or CR LF. A cell may stand in
+    double quotes, with ``""`` for a quote in it. An empty cell is null; a number is what Python's
+    `int` and `float` read. Batches have the columns in the order of `column_names`. Compressed
+    files are recognized by content, and by suffix.
+
+    Args:
+      file_pattern: path of a file, a pattern, or a folder, or a list of them.
+      column_names: the name of each cell of a line.
+      telemetry_descriptors: names of the component that reads, for the metrics' namespace.
+      validate: not used.
+      delimiter: what stands between two cells, one character.
+      skip_blank_lines: leave blank lines out; False: each is a row of nulls.
+      multivalent_columns: names of the columns whose cells are lists of values, or one name.
+      secondary_delimiter: what stands between two such values, one character.
+      schema: TFMD schema of the columns that are wanted: a `Schema`, a serialized one or the path
+        of its file. None: all columns, each of the type that all its cells have; the files are
+        read twice.
+      raw_record_column_name: name of a last column with the lines themselves, or None.
+      skip_header_lines: lines at the start of each file that are left out.
+
+    Raises:
+      ValueError: a feature of the schema is not among the columns, or of a type that is none of
+        INT, FLOAT and BYTES; the raw-record column has the name of another; an option cannot be
+        used.
+      DecodeError: in the pipeline, a line has another number of cells, a cell is no number where it
+        has to be one, or a quote is not closed. It says which file, line and column.
+    """
+
+    def __init__(
+        self,
+        file_pattern: FilePattern,
+        column_names: Sequence[str],
+        telemetry_descriptors: Sequence[str] | None = None,
+        validate: bool = True,
+        delimiter: str = ",",
+        skip_blank_lines: bool = True,
+        multivalent_columns: Iterable[str] | None = None,
+        secondary_delimiter: str | None = None,
+        schema: SchemaSource | None = None,
+        raw_record_column_name: str | None = None,
+        skip_header_lines: int = 0,
+    ) -> None:
+        csv_format = CsvFormat(
+            column_names,
+            delimiter,
+            skip_blank_lines,
+            multivalent_columns,
+            secondary_delimiter,
+            raw_record_column_name,
+        )
+        super().__init__(csv_format, schema, telemetry_descriptors, "text")
+        self._file_pattern = normalize_patterns(file_pattern)
+        self._line_options = LineOptions(skip_header_lines, count_blank_lines=not skip_blank_lines)
+
+    def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+
+        It decodes whole blocks of lines, which is much faster than over single lines.
+
+        Args:
+          batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
+            None: as many as are efficient.
+        """
+        decode = DecodeLineBlocks(
+            CsvDecoder(self._format),
+            self._types,
+            batch_size=batch_size,
+            reread=ReadLineBlocks(self._file_pattern, self._line_options),
+        )
+        options = dataclasses.replace(self._line_options, batch_size=batch_size)
+        return Chain(
+            "BeamSource",
+            "ReadLineBlocks" >> ReadLineBlocks(self._file_pattern, options),
+            "CollectRawRecordTelemetry" >> ProfileRecordBlocks(*self._source_names),
+            self._with_batch_telemetry("DecodeLineBlocks", decode, batch_size),
+        )
+
+    def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
+        return Chain(
+            "ReadLines",
+            ReadLineBlocks(self._file_pattern, self._line_options),
+            "Lines" >> beam.FlatMap(LineBlock.lines).with_output_types(bytes),
+        )
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        return CsvTFXIO(
+            self._file_pattern,
+            telemetry_descriptors=self.telemetry_descriptors,
+            schema=self._projected_schema(tensor_names),
+            skip_header_lines=self._line_options.skip_header_lines,
+            **dataclasses.asdict(self._format),
+        )
+
+
+class BeamRecordCsvTFXIO(_CsvBase):
+    """Makes batches of a PCollection of `bytes`, each of which is a line of CSV.
+
+    `BeamSource` and `RawRecordBeamSource` are applied to that PCollection. Lines and columns are
+    those of `CsvTFXIO`; here a cell in quotes may hold a line end.
+
+    Args:
+      physical_format: where the lines come from, such as ``text``, for the metrics' names.
+      column_names: as for `CsvTFXIO`, as are the other arguments.
+
+    Raises:
+      ValueError: as for `CsvTFXIO`, as is DecodeError in the pipeline.
+    """
+
+    def __init__(
+        self,
+        physical_format: str,
+        column_names: Sequence[str],
+        delimiter: str = ",",
+        skip_blank_lines: bool = True,
+        multivalent_columns: Iterable[str] | None = None,
+        secondary_delimiter: str | None = None,
+        schema: SchemaSource | None = None,
+        raw_record_column_name: str | None = None,
+        telemetry_descriptors: Sequence[str] | None = None,
+    ) -> None:
+        csv_format = CsvFormat(
+            column_names,
+            delimiter,
+            skip_blank_lines,
+            multivalent_columns,
+            secondary_delimiter,
+            raw_record_column_name,
+        )
+        super().__init__(csv_format, schema, telemetry_descriptors, physical_format)
+
+    def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
+        return PassOn()
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        return BeamRecordCsvTFXIO(
+            self._physical_format,
+            telemetry_descriptors=self.telemetry_descriptors,
+            schema=self._projected_schema(tensor_names),
+            **dataclasses.asdict(self._format),
+        )

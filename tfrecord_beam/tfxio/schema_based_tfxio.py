@@ -1,0 +1,62 @@
+"""TFXIO classes whose columns and tensors are those of a TFMD schema."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.schema.arrow import arrow_schema
+from tfrecord_beam.schema.projection import project_tensor_representations
+from tfrecord_beam.schema.representation_inference import (
+    infer_tensor_representations_from_mixed_schema,
+)
+from tfrecord_beam.schema.representations import TensorRepresentations
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
+from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
+
+
+class SchemaBasedTFXIO(RecordBasedTFXIO):
+    """Records whose columns and tensors are those of a TFMD schema, if there is one.
+
+    Args:
+      schema: a `Schema`, a serialized one or the path of its file. None: the data show what there
+        is.
+      telemetry_descriptors: as for `RecordBasedTFXIO`, as are the other arguments.
+    """
+
+    def __init__(
+        self,
+        schema: SchemaSource | None,
+        telemetry_descriptors: Sequence[str] | None,
+        logical_format: str,
+        physical_format: str,
+        raw_record_column_name: str | None = None,
+    ) -> None:
+        super().__init__(
+            telemetry_descriptors, logical_format, physical_format, raw_record_column_name
+        )
+        self._schema: schema_pb2.Schema | None = None
+        if schema is not None:
+            # A copy: what the caller does to the schema later must not change what is read.
+            self._schema = schema_pb2.Schema()
+            self._schema.CopyFrom(load_schema(schema))
+
+    def TensorRepresentations(self) -> TensorRepresentations:
+        return infer_tensor_representations_from_mixed_schema(self._known_schema())
+
+    def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
+        return arrow_schema(schema_columns(self._known_schema()))
+
+    def _projected_schema(self, tensor_names: Sequence[str]) -> schema_pb2.Schema:
+        return project_tensor_representations(self._known_schema(), tensor_names)
+
+    def _known_schema(self) -> schema_pb2.Schema:
+        if self._schema is None:
+            raise SchemaError(
+                "Expected a TFMD schema to derive columns and tensors from, found none",
+                hint=f"give schema= to {type(self).__name__}",
+            )
+        return self._schema

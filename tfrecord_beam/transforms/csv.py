@@ -1,0 +1,175 @@
+"""The transforms behind the TFXIO classes for CSV: files to blocks of lines to record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+
+from tfrecord_beam.options import check_int
+from tfrecord_beam.records.csv import CsvDecoder
+from tfrecord_beam.records.csv_values import ColumnType
+from tfrecord_beam.records.lines import LineBlock, LineOptions, join_lines, read_lines
+from tfrecord_beam.records.reader import BLOCK_BYTES
+from tfrecord_beam.transforms import (
+    coders as coders,  # registers them
+    metrics,
+)
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
+from tfrecord_beam.transforms.source import KeyedRange, SplitPatterns, SpreadRanges
+
+
+class ReadLineBlocks(beam.PTransform):
+    """Reads text files as blocks of lines -> PCollection[LineBlock].
+
+    Files are split into byte ranges, which are spread over the workers. A range is read as a whole:
+    that takes less than a second.
+
+    Args:
+      patterns: result of `normalize_patterns`.
+      options: how lines are read.
+
+    Raises:
+      NoMatchError: a pattern means no file.
+      CorruptRecordError: in the pipeline, a compressed file is not whole.
+    """
+
+    def __init__(self, patterns: tuple[str, ...], options: LineOptions) -> None:
+        super().__init__()
+        BeamFileSystem().check_match(patterns)
+        self._patterns = patterns
+        self._options = options
+
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[LineBlock]:
+        split = SplitPatterns(self._patterns, range_bytes=None, compression="auto")
+        return (
+            pipeline
+            | "Impulse" >> beam.Impulse()
+            | "Split" >> beam.ParDo(split).with_output_types(KeyedRange)
+            | "Reshuffle" >> SpreadRanges()  # type: ignore[no-untyped-call]  # of Beam
+            | "ReadLines" >> beam.ParDo(_ReadLines(self._options)).with_output_types(LineBlock)
+        )
+
+
+class _ReadLines(beam.DoFn):
+    def __init__(self, options: LineOptions) -> None:
+        self._options = options
+        self._timer = metrics.Timer("read_msec")
+
+    def process(self, element: KeyedRange) -> Iterator[LineBlock]:
+        _, file_range = element
+        metrics.count("files", int(file_range.start == 0))
+        blocks = read_lines(file_range, BeamFileSystem().open, self._options)
+        for block in self._timer.measure(blocks):
+            metrics.count("blocks")
+            metrics.count("records", block.num_lines)
+            metrics.count("bytes", int(block.lengths.sum()))
+            yield block
+
+
+class BatchLines(beam.PTransform):
+    """Puts lines that come one by one into blocks: PCollection[bytes] -> PCollection[LineBlock].
+
+    Args:
+      batch_size: lines of a block; the last one of a bundle may have fewer. None: as many as have
+        8 MiB.
+    """
+
+    def __init__(self, batch_size: int | None = None) -> None:
+        super().__init__()
+        check_int("batch_size", batch_size, least=1, optional=True)
+        self._batch_size = batch_size
+
+    def expand(self, lines: beam.PCollection[bytes]) -> beam.PCollection[LineBlock]:
+        if self._batch_size is None:
+            batching = beam.BatchElements(
+                min_batch_size=BLOCK_BYTES, max_batch_size=BLOCK_BYTES, element_size_fn=_line_size
+            )
+        else:
+            batching = beam.BatchElements(
+                min_batch_size=self._batch_size, max_batch_size=self._batch_size
+            )
+        return (
+            lines
+            | "Batch" >> batching
+            | "Join" >> beam.Map(join_lines).with_output_types(LineBlock)
+        )
+
+
+def _line_size(line: bytes) -> int:
+    return len(line) + 1
+
+
+class DecodeLineBlocks(beam.PTransform):
+    """Decodes blocks of lines: PCollection[LineBlock] -> PCollection[pa.RecordBatch].
+
+    Args:
+      decoder: how.
+      types: the type of each column; None: those that all lines together show.
+      batch_size: rows of a batch, the last one of a block may have fewer. None: a batch a block.
+      reread: a source that gives the blocks once more, for the search for types. It spares the
+        runner to keep them. None: they are kept.
+
+    Raises:
+      DecodeError: in the pipeline, a line is not what was expected.
+    """
+
+    def __init__(
+        self,
+        decoder: CsvDecoder,
+        types: Sequence[ColumnType] | None,
+        *,
+        batch_size: int | None = None,
+        reread: ReadLineBlocks | None = None,
+    ) -> None:
+        super().__init__()
+        check_int("batch_size", batch_size, least=1, optional=True)
+        self._decoder = decoder
+        self._types = types
+        self._batch_size = batch_size
+        self._reread = reread
+
+    def expand(self, blocks: beam.PCollection[LineBlock]) -> beam.PCollection[pa.RecordBatch]:
+        types: Any = self._types
+        if types is None:
+            again = blocks if self._reread is None else blocks.pipeline | "Reread" >> self._reread
+            inferred = again | "InferTypes" >> beam.CombineGlobally(_InferTypes(self._decoder))
+            types = beam.pvalue.AsSingleton(inferred)
+        decode = _DecodeLines(self._decoder, self._batch_size)
+        return blocks | "Decode" >> beam.ParDo(decode, types).with_output_types(pa.RecordBatch)
+
+
+class _DecodeLines(beam.DoFn):
+    def __init__(self, decoder: CsvDecoder, batch_size: int | None) -> None:
+        self._decoder = decoder
+        self._batch_size = batch_size
+        self._timer = metrics.Timer("decode_msec")
+
+    def process(self, element: LineBlock, types: Sequence[ColumnType]) -> Iterator[pa.RecordBatch]:
+        batches = self._decoder.iter_batches(element, types, self._batch_size)
+        for batch in self._timer.measure(batches):
+            metrics.count("batches")
+            yield batch
+
+
+class _InferTypes(beam.CombineFn):
+    """Finds of each column the type that all its cells have."""
+
+    def __init__(self, decoder: CsvDecoder) -> None:
+        self._decoder = decoder
+
+    def create_accumulator(self) -> tuple[ColumnType, ...]:
+        return self._decoder.unknown_types()
+
+    def add_input(
+        self, mutable_accumulator: tuple[ColumnType, ...], element: LineBlock
+    ) -> tuple[ColumnType, ...]:
+        return self._decoder.infer(element, mutable_accumulator)
+
+    def merge_accumulators(self, accumulators: Any) -> tuple[ColumnType, ...]:
+        return tuple(map(max, zip(*accumulators, strict=True)))
+
+    def extract_output(self, accumulator: tuple[ColumnType, ...]) -> tuple[ColumnType, ...]:
+        return accumulator
