@@ -239,7 +239,7 @@ class RawRecordBeamSource(_FileSource):
         self._handle_corrupt(corrupt)
         if self._with_filename:
             return blocks | "Records" >> beam.FlatMap(
-                lambda block: [(block.file, record) for record in block.records()]
+                lambda block: ((block.file, record) for record in block.records())
             ).with_output_types(tuple[str, bytes])
         return blocks | "Records" >> beam.FlatMap(RecordBlock.records).with_output_types(bytes)
 
