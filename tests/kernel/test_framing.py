@@ -41,7 +41,8 @@ def scan_slowly(
         if len(rest) < 12:
             return spans, position, MORE, 12, 0, 0
         length, stored = struct.unpack("<QI", rest[:12])
-        if validate_crc and stored != masked_crc32c(rest[:8]):
+        is_checked = validate_crc or not any(rest[:8])
+        if is_checked and stored != masked_crc32c(rest[:8]):
             return spans, position, BAD_LENGTH_CRC, 0, stored, masked_crc32c(rest[:8])
         size = 16 + length
         if max_bytes is not None and spans and position - start + size > max_bytes:
@@ -200,10 +201,15 @@ def test_crcs_of_a_bad_payload(kernel: ModuleType) -> None:
 
 def test_without_validation_neither_crc_is_looked_at(kernel: ModuleType) -> None:
     wrong = bytearray(FILE)
-    for at in (8, 12, 24, 31, 43, 55):
+    for at in (12, 24, 31, 43, 55):
         wrong[at] ^= 0xFF
-    assert kernel.scan(wrong).status == BAD_LENGTH_CRC
+    assert kernel.scan(wrong).status == BAD_PAYLOAD_CRC
     assert as_tuple(kernel.scan(wrong, validate_crc=False)) == as_tuple(kernel.scan(FILE))
+
+
+def test_without_validation_zero_bytes_are_not_empty_records(kernel: ModuleType) -> None:
+    expected = ([(12, 0)], 16, BAD_LENGTH_CRC, 0, 0, masked_crc32c(bytes(8)))
+    assert as_tuple(kernel.scan(framed(b"") + bytes(100), validate_crc=False)) == expected
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,17 @@ import dataclasses
 import io
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from unittest import mock
 
 from tests.frames import framed, header
+from tfrecord_beam.records import reader as reader_module
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions, RecordReader, claim_all
+from tfrecord_beam.records.window import CHUNK_BYTES
 
 FILE = "memory.tfrecord"
 
@@ -69,7 +72,7 @@ def read_range(
     collect: bool = False,
     reading: Reading | None = None,
 ) -> Reading:
-    """Reads one range.
+    """Reads one range, and where blocks are to be small, in reads that are as small.
 
     Args:
       data: the file.
@@ -84,11 +87,15 @@ def read_range(
         file_range,
         opener(data),
         options,
-        on_corrupt=reading.corrupt.append if collect else None,
+        collect_corrupt=collect,
         claim=claim,
     )
-    for block in reader:
-        reading.records += block.records()
+    with mock.patch.object(reader_module, "CHUNK_BYTES", options.batch_bytes or CHUNK_BYTES):
+        for part in reader:
+            if isinstance(part, RecordBlock):
+                reading.records += part.records()
+            else:
+                reading.corrupt.append(part)
     reading.covered.append(reader.covered())
     return reading
 
@@ -117,10 +124,17 @@ def read_blocks(
 ) -> list[RecordBlock]:
     """Returns the blocks of a range, of all the file by default; each is checked."""
     file_range = file_range or FileRange(FILE, size=len(data))
-    blocks = list(RecordReader(file_range, opener(data), options))
+    blocks = list(blocks_of(RecordReader(file_range, opener(data), options)))
     for block in blocks:
         check_block(block, data)
     return blocks
+
+
+def blocks_of(reader: RecordReader) -> Iterator[RecordBlock]:
+    """Yields what a reader gives that raises where anything is corrupt."""
+    for part in reader:
+        assert isinstance(part, RecordBlock)
+        yield part
 
 
 def check_block(block: RecordBlock, data: bytes) -> None:

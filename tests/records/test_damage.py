@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import pathlib
 import struct
 import tracemalloc
 from collections.abc import Sequence
@@ -25,13 +26,20 @@ from tests.records.reading import (
     read_range,
 )
 from tfrecord_beam.errors import CorruptRecordError, CoverageError
-from tfrecord_beam.records.corruption import MAX_SAMPLE_BYTES
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.corruption import MAX_SAMPLE_BYTES, CorruptRecord
+from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.ranges import FileRange
-from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.reader import ReadOptions, RecordReader
 
 RECORDS = [b"first", b"", b"third record", b"4"]
 DATA = framed(*RECORDS)
 STARTS = frame_starts(RECORDS)
+
+TOO_LONG = "Expected a record of at most 2147483647 bytes, found a length of"
+
+DAMAGE_ERRORS = (CorruptRecordError, CoverageError)
+"""The latter where a range began with a search."""
 
 OPTIONS = {
     "default": ReadOptions(),
@@ -72,9 +80,18 @@ def test_every_bit_flipped_is_an_error_at_its_record(bit: int) -> None:
         assert str(error).endswith(f"- at {FILE}:{STARTS[index]}, record {index}")
 
 
-def test_hint_where_the_first_record_was_searched_for() -> None:
-    with pytest.raises(CorruptRecordError, match="desired_bundle_bytes"):
+def test_damage_behind_a_search_may_be_none() -> None:
+    """The range may begin inside a record that holds TFRecord data: both are named."""
+    expected = (
+        rf"^Length CRC mismatch: .* - at {FILE}:{STARTS[3]} \(the range begins inside the file"
+    )
+    with pytest.raises(
+        CoverageError, match=expected + ": either .* damaged .* desired_bundle_bytes"
+    ):
         read_file(flip(DATA, STARTS[3]), [1])
+    holder = framed(framed(b"one", b"two") + b"rest", b"last")
+    with pytest.raises(CoverageError, match=rf"mismatch.*{FILE}:50 .* TFRecord data themselves"):
+        read_file(holder, [5])
     with pytest.raises(CorruptRecordError) as caught:
         read_file(flip(DATA, STARTS[3]))
     assert caught.value.hint is None
@@ -92,7 +109,7 @@ def test_records_before_the_damage_come_first() -> None:
 def test_every_bit_flipped_is_an_error_wherever_the_file_is_cut() -> None:
     for offset, cut in itertools.product(range(len(DATA)), repeat=2):
         data = flip(DATA, offset, offset % 8)
-        with pytest.raises(CorruptRecordError, match=rf"mismatch.*{STARTS[frame_at(offset)]}"):
+        with pytest.raises(DAMAGE_ERRORS, match=rf"mismatch.*{STARTS[frame_at(offset)]}"):
             read_file(data, [cut])
 
 
@@ -123,7 +140,7 @@ def test_every_prefix_is_an_error_wherever_the_file_is_cut() -> None:
             if size in STARTS:
                 assert read_file(DATA[:size], [cut]).records == RECORDS[: STARTS.index(size)]
             else:
-                with pytest.raises(CorruptRecordError, match=f"{FILE}:{STARTS[frame_at(size)]}"):
+                with pytest.raises(DAMAGE_ERRORS, match=f"{FILE}:{STARTS[frame_at(size)]}"):
                     read_file(DATA[:size], [cut])
 
 
@@ -138,8 +155,18 @@ def test_without_crcs_truncation_is_still_found() -> None:
 def test_without_crcs_an_impossible_length_is_still_found(told: bool) -> None:
     wrong = struct.pack("<QI", 1 << 62, 0)
     data = DATA + wrong + bytes(40)
-    with pytest.raises(CorruptRecordError, match=rf"^Expected a record of {2**62 + 16} bytes, fo"):
+    with pytest.raises(CorruptRecordError, match=f"^{TOO_LONG} {2**62} - at {FILE}:{len(DATA)}"):
         read_file(data, options=ReadOptions(validate_crc=False), told=len(data) if told else None)
+
+
+@pytest.mark.parametrize("size", [12, 16, 1000])
+def test_without_crcs_zero_bytes_are_still_found(size: int) -> None:
+    data = DATA + bytes(size) + DATA
+    with pytest.raises(CorruptRecordError, match=rf"^Length CRC mismatch.*{FILE}:{len(DATA)}, "):
+        read_file(data, options=ReadOptions(validate_crc=False))
+    reading = read_file(data, options=ReadOptions(validate_crc=False), collect=True)
+    assert reading.records == RECORDS * 2
+    assert reading.damage() == [(len(DATA), size)]
 
 
 def test_without_crcs_damage_is_handed_on() -> None:
@@ -241,6 +268,18 @@ def test_damage_among_payloads_that_look_like_headers(name: str, part: str) -> N
         assert reading.damage() == [(starts[index], 16 + len(records[index]))]
 
 
+@pytest.mark.parametrize("part", ["header", "payload CRC"])
+@pytest.mark.parametrize("last", [b"other", EIGHT])
+def test_damage_in_a_run_of_lookalikes_wherever_the_file_is_cut(part: str, last: bytes) -> None:
+    records = [EIGHT] * 6 + [last]
+    starts = frame_starts(records)
+    for index in range(6):
+        data = flip(framed(*records), starts[index] if part == "header" else starts[index + 1] - 1)
+        for cut in range(len(data)):
+            reading = read_aside(data, [cut])
+            assert reading.records == without(index, records)
+
+
 def test_number_of_a_record_is_told_where_it_is_known() -> None:
     first, second = read_aside(flip(flip(DATA, STARTS[1]), STARTS[3])).corrupt
     assert (first.record, second.record) == (1, None)
@@ -288,17 +327,19 @@ def test_any_bytes_end(parts: list[bytes]) -> None:
 # --- Lengths that are not there ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("length", [2**31, 2**40, 2**63 - 1, 2**64 - 1])
+@pytest.mark.parametrize("length", [2**30, 2**31 - 1, 2**31, 2**40, 2**63 - 1, 2**64 - 1])
 @pytest.mark.parametrize("told", [True, False])
 def test_length_beyond_the_file_takes_no_memory(length: int, told: bool) -> None:
     filler = [b"x" * 1000] * 500
     data = framed(*filler) + header(length) + framed(*filler)
-    wanted = min(length + 16, 2**63 - 1)
+    expected = f"Expected a record of {length + 16} bytes, found the end of the file after"
+    if length >= 2**31:
+        expected = f"{TOO_LONG} {length}"
     size = len(data) if told else None
     offset = frame_starts(filler)[-1]
     tracemalloc.start()
     try:
-        with pytest.raises(CorruptRecordError, match=rf"a record of {wanted} .*{FILE}:{offset}, "):
+        with pytest.raises(CorruptRecordError, match=rf"{expected}.*{FILE}:{offset}, "):
             read_file(data, told=size)
         reading = read_file(data, told=size, collect=True)
         _, peak = tracemalloc.get_traced_memory()
@@ -307,6 +348,98 @@ def test_length_beyond_the_file_takes_no_memory(length: int, told: bool) -> None
     assert reading.records == filler * 2
     assert reading.damage() == [(offset, 12)]
     assert peak < 40 << 20  # Beside the block of 8 MiB and what the test itself keeps.
+
+
+COMPRESSED = pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
+APPENDED = framed(b"appended", EIGHT, b"", b"another")
+MAY_BE_PART = "the records that follow may be part of it"
+
+
+def read_cut(data: bytes, compressed: bool, options: ReadOptions) -> Reading:
+    return read_file(gzip.compress(data, 1) if compressed else data, (), options, collect=True)
+
+
+@COMPRESSED
+@pytest.mark.parametrize("rest", [b"", b"?", b"some of the payload", b"x" * 500])
+@pytest.mark.parametrize("size", [30, 100, 900])
+def test_records_written_behind_a_cut_one_are_kept(
+    compressed: bool, rest: bytes, size: int, options: ReadOptions
+) -> None:
+    """Where the cut record would end inside of them they are no part of it beyond doubt."""
+    cut = header(size) + rest[: size - 10]
+    reading = read_cut(DATA + cut + APPENDED + DATA, compressed, options)
+    assert reading.records == [*RECORDS, b"appended", EIGHT, b"", b"another", *RECORDS]
+    assert reading.damage() == [(len(DATA), len(cut))]
+    ends_inside = 12 + size < len(cut + APPENDED + DATA)
+    assert (MAY_BE_PART in reading.corrupt[0].reason) != ends_inside
+
+
+@COMPRESSED
+@pytest.mark.parametrize("length", [1000, 2**30])
+def test_no_record_comes_out_of_a_cut_one(
+    compressed: bool, length: int, options: ReadOptions
+) -> None:
+    """A file that was stored as a record, which was then cut."""
+    inner = framed(b"one", EIGHT, b"", b"two", b"three")
+    borders = frame_starts([b"one", EIGHT, b"", b"two", b"three"])
+    for size in range(len(inner)):
+        reading = read_cut(DATA + header(length) + inner[:size], compressed, options)
+        if size in borders and size:  # It looks like records that were written behind it.
+            assert reading.records[len(RECORDS) :]
+            assert reading.corrupt[0].reason.endswith(f"({MAY_BE_PART})")
+            continue
+        assert reading.records == RECORDS
+        assert reading.damage() == [(len(DATA), 12 + size)]
+        assert MAY_BE_PART not in reading.corrupt[0].reason
+
+
+@COMPRESSED
+def test_no_record_comes_out_of_a_damaged_one_before_a_damaged_one(
+    compressed: bool, options: ReadOptions
+) -> None:
+    """Neither length can be proven by what follows on it, but both are right."""
+    holders = [framed(b"one", b"two"), framed(b"three", EIGHT)]
+    starts = frame_starts([*holders, b"last"])
+    for at in range(starts[0] + 12, starts[1]):
+        data = flip(flip(framed(*holders, b"last"), at), starts[1] + 20)
+        reading = read_cut(data, compressed, options)
+        assert reading.records == [b"last"]
+        assert reading.damage() == [(0, starts[1]), (starts[1], starts[2] - starts[1])]
+
+
+def test_search_behind_a_cut_record_takes_no_memory() -> None:
+    data = header(2**30) + framed(*[b"x" * 1000] * 40_000) + b"cut"
+    tracemalloc.start()
+    try:
+        reading = read_file(data, collect=True)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (reading.records, reading.damage()) == ([], [(0, len(data))])
+    assert peak < 40 << 20
+
+
+def test_record_too_long_that_is_there_is_skipped(tmp_path: pathlib.Path) -> None:
+    """Of a sparse file: neither is it read nor does anything in it count."""
+    length = 2**31
+    path = tmp_path / "sparse"
+    with open(path, "wb") as file:
+        file.write(DATA + header(length) + APPENDED)
+        file.seek(len(DATA) + 16 + length)
+        file.write(DATA)
+    file_range = FileRange(str(path), size=path.stat().st_size)
+    reader = RecordReader(file_range, DirectFileSystem().open, collect_corrupt=True)
+    first, corrupt, last = reader
+    assert isinstance(first, RecordBlock)
+    assert isinstance(last, RecordBlock)
+    assert list(first.records()) == list(last.records()) == RECORDS
+    assert isinstance(corrupt, CorruptRecord)
+    assert (corrupt.offset, corrupt.length) == (len(DATA), 16 + length)
+    assert corrupt.reason == f"{TOO_LONG} {length}"
+    for validate_crc in (True, False):
+        options = ReadOptions(validate_crc=validate_crc)
+        with pytest.raises(CorruptRecordError, match=f"^{TOO_LONG} {length} - at {path}"):
+            list(RecordReader(file_range, DirectFileSystem().open, options))
 
 
 def test_length_beyond_the_file_at_the_start_of_a_range() -> None:

@@ -17,6 +17,7 @@ from tests.records.reading import (
     FILE,
     ODD_FILES,
     Reading,
+    blocks_of,
     flip,
     frame_starts,
     opener,
@@ -30,6 +31,7 @@ from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import BLOCK_BYTES, ReadOptions, RecordReader
+from tfrecord_beam.records.window import CHUNK_BYTES
 
 RECORDS = [b"record %d " % i * (i % 7) for i in range(50)]
 DATA = framed(*RECORDS)
@@ -131,7 +133,8 @@ def test_records_are_numbered_where_their_number_is_known() -> None:
 
 
 def test_block_stays_when_reading_goes_on() -> None:
-    blocks = list(RecordReader(FileRange(FILE), opener(DATA), ReadOptions(batch_bytes=30)))
+    reader = RecordReader(FileRange(FILE), opener(DATA), ReadOptions(batch_bytes=30))
+    blocks = list(blocks_of(reader))
     assert [record for block in blocks for record in block.records()] == RECORDS
 
 
@@ -147,18 +150,26 @@ def large() -> bytes:
 def test_large_file_is_read_by_large_reads(large: bytes) -> None:
     file = SpyFile(large)
     reader = reader_of(file, FileRange(FILE, size=len(large)))
-    assert sum(block.num_records for block in reader) == 64 * 1024
+    assert sum(block.num_records for block in blocks_of(reader)) == 64 * 1024
     sizes = [size for _, size in file.reads]
     assert max(sizes) <= BLOCK_BYTES
     assert len(sizes) <= 64 * MIB // BLOCK_BYTES + 3  # One for the codec, some for the rests.
     assert sum(sizes) <= len(large) + 4096
 
 
+def test_reads_are_large_however_small_the_blocks_are(large: bytes) -> None:
+    file = SpyFile(large)
+    reader = reader_of(file, FileRange(FILE, size=len(large)), batch_bytes=10_000)
+    assert {block.num_records for block in blocks_of(reader)} <= set(range(1, 10))
+    assert len(file.reads) <= 64 * MIB // CHUNK_BYTES + 3
+
+
 @pytest.mark.parametrize("start", [0, 3 * MIB, 16 * MIB + 5])
 @pytest.mark.parametrize("size", [100, MIB, 20 * MIB])
 def test_range_is_not_read_far_beyond_its_end(large: bytes, start: int, size: int) -> None:
     file = SpyFile(large)
-    for block in reader_of(file, FileRange(FILE, start, start + size, len(large))):
+    reader = reader_of(file, FileRange(FILE, start, start + size, len(large)))
+    for block in blocks_of(reader):
         assert block.num_records
     of_range = [(offset, count) for offset, count in file.reads if (offset, count) != (0, 4096)]
     assert min(offset for offset, _ in of_range) == start
@@ -169,7 +180,8 @@ def test_range_is_not_read_far_beyond_its_end(large: bytes, start: int, size: in
 def test_memory_does_not_grow_with_the_file(large: bytes) -> None:
     tracemalloc.start()
     try:
-        for block in RecordReader(FileRange(FILE, size=len(large)), lambda path: io.BytesIO(large)):
+        reader = RecordReader(FileRange(FILE, size=len(large)), lambda path: io.BytesIO(large))
+        for block in blocks_of(reader):
             assert block.num_records
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -193,7 +205,7 @@ def test_large_record(tmp_path: pathlib.Path, start: int) -> None:
     tracemalloc.start()
     try:
         reader = RecordReader(FileRange(str(path), start, None, total), DirectFileSystem().open)
-        lengths = [length for block in reader for length in block.lengths.tolist()]
+        lengths = [length for block in blocks_of(reader) for length in block.lengths.tolist()]
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -206,7 +218,7 @@ def test_file_that_gives_a_few_bytes_at_a_time() -> None:
         reader = reader_of(
             DribblingFile(DATA), FileRange(FILE, size=len(DATA)), batch_bytes=batch_bytes
         )
-        assert [record for block in reader for record in block.records()] == RECORDS
+        assert [record for block in blocks_of(reader) for record in block.records()] == RECORDS
 
 
 def test_file_is_closed(tmp_path: pathlib.Path) -> None:
@@ -239,12 +251,12 @@ def test_error_of_the_file_system_passes() -> None:
 
 
 def test_consumed_bytes_tell_how_far_reading_got() -> None:
-    reader = RecordReader(
-        FileRange(FILE, size=len(DATA)), opener(DATA), ReadOptions(batch_bytes=100)
-    )
+    size = 3 * CHUNK_BYTES
+    data = kernel.frame([bytes(MIB - 16)] * (size // MIB))
+    reader = RecordReader(FileRange(FILE, size=size), opener(data), ReadOptions(batch_size=1))
     consumed = [reader.consumed_bytes for _ in reader]
     assert consumed == sorted(consumed)
-    assert 0 < consumed[0] < consumed[-1] == len(DATA)
+    assert set(consumed) == {CHUNK_BYTES, 2 * CHUNK_BYTES, size}
 
 
 # --- Sizes that are not those of the content ---------------------------------------------
@@ -279,6 +291,21 @@ def test_damage_is_found_whatever_the_size_was_told(told: int) -> None:
             read_range(damaged, file_range, collect=True, reading=reading)
         assert reading.records == RECORDS[:20] + RECORDS[21:]
         reading.check_coverage()
+
+
+def test_file_that_grows_is_read_as_far_as_it_reached(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "growing"
+    data = kernel.frame([bytes(MIB - 16)] * 20)
+    path.write_bytes(data)
+    reader = RecordReader(FileRange(str(path), size=len(data)), DirectFileSystem().open)
+    read = 0
+    with open(path, "ab") as writer:
+        for block in blocks_of(reader):
+            read += block.num_records
+            writer.write(data)  # more than was read
+            writer.flush()
+    assert read == 20
+    assert reader.covered().content_end == len(data)
 
 
 # --- Compressed files --------------------------------------------------------------------
@@ -379,10 +406,16 @@ def test_file_that_is_not_what_the_option_says(content: bytes) -> None:
 
 
 def test_length_in_a_compressed_file_that_is_not_there() -> None:
-    data = COMPRESS["gzip"](DATA + header(2**40) + DATA)
-    reading = read_file(data, collect=True)
+    reading = read_file(COMPRESS["gzip"](DATA + header(2**30) + DATA), collect=True)
     assert reading.records == RECORDS * 2
     assert reading.damage() == [(len(DATA), 12)]
+
+
+def test_length_in_a_compressed_file_that_no_record_has() -> None:
+    """It cannot be looked at twice, and is too much to keep: nothing of it is taken."""
+    reading = read_file(COMPRESS["gzip"](DATA + header(2**31) + DATA), collect=True)
+    assert reading.records == RECORDS
+    assert reading.damage() == [(len(DATA), 12 + len(DATA))]
 
 
 # --- Options -----------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from tests.records.reading import (
     ODD_FILES,
     Claim,
     Reading,
+    blocks_of,
     cut_file,
     flips,
     frame_starts,
@@ -361,7 +362,7 @@ class RecordSource(iobase.BoundedSource):
             self._options,
             claim=claim,
         )
-        for block in reader:
+        for block in blocks_of(reader):
             yield from block.records()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import random
 
 import pytest
@@ -15,7 +16,7 @@ DATA = random.Random(5).randbytes(300_000)
 
 
 def window_of(data: bytes, **options: object) -> Window:
-    arguments: dict[str, object] = {"codec": "none", "start": 0, "chunk_bytes": 1000, "size": None}
+    arguments: dict[str, object] = {"codec": "none", "start": 0, "chunk_bytes": 1000}
     return Window(io.BytesIO(data), "a", **(arguments | options))  # type: ignore[arg-type]
 
 
@@ -65,15 +66,97 @@ def test_every_fill_brings_something_in() -> None:
         assert window.left >= size
 
 
-@pytest.mark.parametrize(("size", "beyond"), [(300_000, True), (400_000, True), (200_000, False)])
-def test_end_is_known_only_where_the_store_tells_the_truth(size: int, beyond: bool) -> None:
-    window = window_of(DATA, size=size)
-    window.fill()
-    assert not window.is_beyond_end(size - 10)
-    assert window.is_beyond_end(size + 1) == beyond
+class StoredFile(io.BytesIO):
+    """A file whose store tells another size than what can be read, or one that is being written.
+
+    Args:
+      data: what can be read.
+      told: the size that the store tells; grows with `add`.
+    """
+
+    def __init__(self, data: bytes, told: int) -> None:
+        super().__init__(data)
+        self.told = told
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return super().seek(self.told + offset if whence == os.SEEK_END else offset)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Reads; whoever asks at the end finds that some more was written at this moment."""
+        if self.told == self.tell() == len(self.getvalue()):
+            self.add(10_000)
+        return super().read(size)
+
+    def add(self, size: int) -> None:
+        """Writes on."""
+        here = self.tell()
+        self.write(bytes(size))
+        self.told += size
+        super().seek(here)
+
+
+def window_of_file(file: io.BytesIO) -> Window:
+    return Window(file, "a", codec="none", start=0, chunk_bytes=1000)
+
+
+def test_content_ends_where_the_file_ended_when_it_was_opened() -> None:
+    file = StoredFile(DATA, len(DATA))
+    window = window_of_file(file)
+    assert file.told == len(DATA) + 10_000
+    assert window.end == len(DATA)
+    read = 0
+    while not window.ended:
+        file.add(5000)  # more than is read meanwhile
+        window.fill()
+        read += window.left
+        window.begin = len(window.data)
+    assert read == len(DATA)
+    assert window.is_beyond_end(1)
+
+
+@pytest.mark.parametrize("told", [0, 1, 200_000])
+def test_content_beyond_the_size_that_the_store_tells_is_read(told: int) -> None:
+    window = window_of_file(StoredFile(DATA, told))
+    assert window.end is None
+    assert not window.is_beyond_end(1 << 40)
     assert read_all(window, random.Random(1)) == DATA
-    assert not window_of(DATA).is_beyond_end(1 << 40)
-    assert not window_of(gzip.compress(DATA), codec="gzip", size=100).is_beyond_end(1 << 40)
+
+
+def test_content_shorter_than_the_size_that_the_store_tells_is_read() -> None:
+    window = window_of_file(StoredFile(DATA, 400_000))
+    assert read_all(window, random.Random(1)) == DATA
+
+
+def test_end_of_compressed_content_is_found_by_reading() -> None:
+    window = window_of(gzip.compress(DATA), codec="gzip")
+    assert window.end is None
+    assert not window.is_beyond_end(1 << 40)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_skipping_forward(codec: str) -> None:
+    data = gzip.compress(DATA, 1) if codec == "gzip" else DATA
+    for offset in (0, 10, 999, 1000, 5000, 299_999, 300_000):
+        window = window_of(data, codec=codec)
+        window.fill()
+        window.skip_to(offset)
+        assert window.offset == offset
+        assert read_all_after(window) == DATA[offset:]
+    window.skip_to(1 << 40)
+    assert window.offset == len(DATA)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_coming_back(codec: str) -> None:
+    window = window_of(gzip.compress(DATA, 1) if codec == "gzip" else DATA, codec=codec)
+    window.require(2500)
+    window.begin = 2000
+    window.anchor = 2000
+    while not window.ended:
+        window.begin = len(window.data)
+        window.fill()
+    window.move_to(window.anchor)
+    assert read_all_after(window) == DATA[2000:]
 
 
 def test_frame_is_checked_without_keeping_it() -> None:
@@ -97,17 +180,14 @@ def read_all_after(window: Window) -> bytes:
 
 
 def test_limit_of_a_search() -> None:
-    window = window_of(DATA, size=len(DATA), start=100)
+    window = window_of(DATA, start=100)
     window.fill()
     assert window.search_limit(5) == len(DATA) - 100
-    unknown = window_of(DATA)
+    unknown = window_of_file(StoredFile(DATA, 10))
     unknown.fill()
     assert unknown.search_limit(5) == 1005
-    wrong = window_of(DATA, size=10)
-    wrong.fill()
-    assert wrong.search_limit(5) == 1005
-    read_all_after(wrong)
-    assert wrong.search_limit(5) == len(wrong.data)
+    read_all_after(unknown)
+    assert unknown.search_limit(5) == len(unknown.data)
 
 
 def test_failure_ends_the_content() -> None:

@@ -22,7 +22,8 @@ from apache_beam.transforms.environments import EmbeddedPythonGrpcEnvironment
 from tests.frames import framed
 from tests.records.reading import ODD_FILES, flip, frame_starts
 from tests.tfxio.pipelines import run
-from tfrecord_beam.errors import NoMatchError
+from tfrecord_beam.errors import NoMatchError, TFRecordBeamError
+from tfrecord_beam.records import damage, reader
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
@@ -148,6 +149,40 @@ def test_damaged_file_that_is_split(fraction: float, tmp_path: pathlib.Path) -> 
             done = drive(path, [(moment, fraction)], ReadOptions(batch_size=2), collect=True)
             assert done.records == RECORDS[:index] + RECORDS[index + 1 :]
             assert [each.offset for each in done.corrupt] == [starts[index]]
+
+
+def test_corrupt_parts_come_as_they_are_found(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many there are before the next good record: they are not held in memory."""
+    found: list[CorruptRecord] = []
+
+    def step_over(*arguments: Any) -> CorruptRecord:
+        found.append(damage.step_over(*arguments))
+        return found[-1]
+
+    monkeypatch.setattr(reader, "step_over", step_over)
+    data = framed(*[b"same"] * 10)
+    for index in range(5):
+        data = flip(data, 20 * index + 12)
+    tracker = OffsetRestrictionTracker(OffsetRange(0, len(data)))
+    do_fn = ReadRange(ReadOptions(), collect_corrupt=True)
+    path = write(tmp_path, data)
+    elements = do_fn.process(FileRange(path, 0, len(data), len(data)), tracker)
+    assert [next(elements).value.offset for _ in range(3)] == [0, 20, 40]
+    assert len(found) == 3
+
+
+def test_range_with_too_many_corrupt_parts_is_not_read_to_its_end(tmp_path: pathlib.Path) -> None:
+    data = flip(flip(framed(*[b"same"] * 10), 12), 32) + b"cut"
+    tracker = OffsetRestrictionTracker(OffsetRange(0, len(data)))
+    do_fn = ReadRange(ReadOptions(), collect_corrupt=True, max_corrupt_records=1)
+    path = write(tmp_path, data)
+    elements = do_fn.process(FileRange(path, 0, len(data), len(data)), tracker)
+    assert next(elements).value.offset == 0
+    assert next(elements).value.offset == 20
+    with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt records, found 2 "):
+        next(elements)
 
 
 def test_range_that_was_given_away_is_not_opened(tmp_path: pathlib.Path) -> None:

@@ -51,7 +51,8 @@ def scan(
       stop: frames that start at or after this index are left out.
       max_records: at least 1.
       max_bytes: bound on the sum of the frames' sizes (16 + length each).
-      validate_crc: False: neither CRC is computed.
+      validate_crc: False: neither CRC is computed, but that of a length of 0: zero bytes are not
+        empty records.
 
     Raises:
       ValueError: `start` out of range, `max_records` below 1.

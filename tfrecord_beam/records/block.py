@@ -14,6 +14,10 @@ FOOTER_BYTES = 4
 """What a frame holds after its payload: the payload's CRC."""
 FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
 """What a frame holds besides its payload."""
+MAX_RECORD_BYTES = (1 << 31) - 1
+"""No protobuf message is longer, nor is a value of Arrow's types with 32-bit offsets."""
+MAX_FRAME_BYTES = MAX_RECORD_BYTES + FRAME_BYTES
+"""Size of the frame of such a record."""
 
 
 def frame_size(record: bytes) -> int:

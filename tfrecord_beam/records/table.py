@@ -62,10 +62,13 @@ def _iter_files(
             FileRange(file.path, size=file.size),
             DirectFileSystem().open,
             options,
-            on_corrupt=on_corrupt,
+            collect_corrupt=on_corrupt is not None,
         )
-        for block in reader:
-            yield block
+        for part in reader:
+            if isinstance(part, RecordBlock):
+                yield part
+            elif on_corrupt is not None:
+                on_corrupt(part)
             if progress is not None:
                 progress(min(done + reader.consumed_bytes, total), total)
         done += file.size

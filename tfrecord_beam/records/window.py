@@ -1,16 +1,28 @@
-"""The part of a file's content that is in memory while it is read from front to back."""
+"""The part of a file's content that is in memory while it is read from front to back.
+
+**Where the content ends.** A plain file is read as far as it reached when it was opened, so that a
+reader comes to an end however fast a writer adds to the file. But what a store tells for the size
+can be less than what it gives, where it decompresses on the way. So its word counts only if nothing
+can be read there at that moment, or if it tells more at once, for then the file grows. Otherwise,
+and where content is compressed, its end is where nothing more comes.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError
-from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES
+from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES, MAX_FRAME_BYTES
 from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
 from tfrecord_beam.records.decompression import BinaryFile
 
 NO_STOP = sys.maxsize
+
+CHUNK_BYTES = 8 << 20
+"""How much is read at a time at least: on an object store each read is a request."""
+
 _MIN_READ_BYTES = 64 << 10
 
 
@@ -23,14 +35,17 @@ class Window:
       codec: "auto" or one of `compression`'s.
       start: offset in the content to begin at. Compressed content always begins at 0.
       chunk_bytes: how much is read at a time; memory is about twice this, or the largest frame.
-      size: the size that the file's store tells, or None.
 
     Attributes:
+      path: the file's name.
       codec: the codec that the file has.
       data: the bytes in memory.
       begin: index of the next byte to look at; what is before it may be dropped.
+      end: offset of the end of the content, or None where reading must find it.
       ended: whether `data` reaches to the end of the content.
       failure: why the content ended before its end, or None.
+      anchor: offset to which `move_to` will come back, or None. Where the content is not seekable,
+        it is kept in memory from there on.
     """
 
     def __init__(
@@ -41,26 +56,27 @@ class Window:
         codec: str,
         start: int,
         chunk_bytes: int,
-        size: int | None,
     ) -> None:
         self._raw = raw
-        self._path = path
+        self.path = path
         self._chunk_bytes = chunk_bytes
-        self._size = size
         if codec == "auto":
             codec = detect_codec(_read_exactly(raw, HEAD_BYTES), path)
             raw.seek(0)
         self.codec = codec
-        self._content = open_decompressed(raw, codec)
         self._position = 0
-        if codec == "none" and start:
+        self.end: int | None = None
+        if codec == "none":
+            self.end = _find_end(raw)
             raw.seek(start)
             self._position = start
+        self._content = open_decompressed(raw, codec)
         self._buffer = memoryview(b"")
         self._filled = 0
         self.begin = 0
         self.ended = False
         self.failure: CorruptRecordError | None = None
+        self.anchor: int | None = None
 
     @property
     def data(self) -> memoryview:
@@ -100,22 +116,36 @@ class Window:
           needed: bytes from `begin` on that the caller cannot do without.
           stop: offset in the content beyond which little is wanted.
         """
-        kept = self.data[self.begin :]
+        keep = self.begin
+        if self.anchor is not None and not self.seekable:
+            keep = self.anchor - self._position
+        kept = self.data[keep:]
+        needed += self.begin - keep
         ahead = max(stop - (self._position + self._filled) + _MIN_READ_BYTES, _MIN_READ_BYTES)
         wanted = max(needed, min(self._chunk_bytes, len(kept) + ahead), len(kept) + 1)
         capacity = min(wanted, len(kept) + max(len(kept), self._chunk_bytes))
+        self._position += keep
+        if self.end is not None:
+            capacity = min(capacity, max(self.end - self._position, len(kept)))
         buffer = kernel.allocate(capacity)
         buffer[: len(kept)] = kept
-        self._position += self.begin
-        self.begin, self._filled, self._buffer = 0, len(kept), buffer
+        self.begin, self._filled, self._buffer = self.begin - keep, len(kept), buffer
         while self._filled < capacity and not self.ended:
             try:
                 count = self._content.readinto(buffer[self._filled :])
             except CorruptRecordError as error:
-                self.failure = error.located(file=self._path)
+                self.failure = error.located(file=self.path)
                 count = 0
             self._filled += count or 0
             self.ended = not count
+        if self.end is not None and self._position + self._filled >= self.end:
+            self.ended = True
+
+    def require(self, size: int) -> bool:
+        """Returns whether there are `size` bytes from `begin` on, and brings them into memory."""
+        while self.left < size and not self.ended:
+            self.fill(size)
+        return self.left >= size
 
     def move_to(self, offset: int) -> None:
         """Goes to an offset: one in memory, or, in a seekable content, any."""
@@ -125,22 +155,36 @@ class Window:
         self._raw.seek(offset)
         self._buffer, self._position = memoryview(b""), offset
         self.begin = self._filled = 0
-        self.ended = False
+        self.ended = self.end is not None and offset >= self.end
+
+    def skip_to(self, offset: int) -> None:
+        """Goes forward to an offset, or to the end of the content where that comes first."""
+        if self.end is not None:
+            self.move_to(min(offset, self.end))
+            return
+        while self._position + self._filled < offset and not self.ended:
+            self.begin = self._filled
+            self.fill()
+        self.begin = min(offset - self._position, self._filled)
+
+    @property
+    def length(self) -> int:
+        """What stands at `begin`, taken for the length in a header."""
+        return int.from_bytes(self.data[self.begin :][:8], "little")
+
+    def has_right_length(self) -> bool:
+        """Whether there is a header at `begin`, by its CRC."""
+        header = self.data[self.begin :][:HEADER_BYTES]
+        stored = int.from_bytes(header[8:], "little")
+        return len(header) == HEADER_BYTES and stored == kernel.masked_crc32c(header[:8])
 
     def is_beyond_end(self, needed: int) -> bool:
-        """Whether the content is known to end before `needed` bytes from `begin` on.
+        """Whether the content is known to end before `needed` bytes from `begin` on."""
+        return self.end is not None and self.offset + needed > self.end
 
-        Says so only if the size that the store tells is true: the content is read there.
-        """
-        if self._size is None or not self.seekable or self.offset + needed <= self._size:
-            return False
-        here = self._raw.tell()
-        if here >= self._size:
-            return False
-        self._raw.seek(self._size)
-        beyond = not self._raw.read(1)
-        self._raw.seek(here)
-        return beyond
+    def is_out_of_reach(self, needed: int) -> bool:
+        """Whether `needed` bytes from `begin` on are more than a record has, or are not there."""
+        return needed > MAX_FRAME_BYTES or self.is_beyond_end(needed)
 
     def search_limit(self, most_bytes: int) -> int:
         """Returns the index at which a frame must end at the latest to lie in the content.
@@ -150,8 +194,8 @@ class Window:
         """
         if self.ended:
             return self._filled
-        if self.seekable and self._size is not None and self._size >= self._position + self._filled:
-            return self._size - self._position
+        if self.end is not None:
+            return self.end - self._position
         return self._filled + most_bytes
 
     def is_far(self, needed: int) -> bool:
@@ -177,6 +221,13 @@ class Window:
         stored = _read_exactly(self._raw, FOOTER_BYTES)
         self._raw.seek(here)
         return int.from_bytes(stored, "little"), kernel.masked_crc32c(b"", crc)
+
+
+def _find_end(raw: BinaryFile) -> int | None:
+    """Returns how far an open file reaches now; None where its store's word is not true."""
+    size = raw.seek(0, os.SEEK_END)
+    is_more = bool(raw.read(1))
+    return None if is_more and raw.seek(0, os.SEEK_END) == size else size
 
 
 def _read_exactly(raw: BinaryFile, size: int) -> bytes:

@@ -78,14 +78,14 @@ class _FileSource(beam.PTransform):
     def _read_blocks(self, source: Any) -> tuple[beam.PCollection[RecordBlock], list[Any]]:
         """Returns the blocks, and the PCollections of corrupt parts (none if they are errors)."""
         collect = self._error_handler is not None
+        read = ReadRange(
+            self._options, collect_corrupt=collect, max_corrupt_records=self._max_corrupt_records
+        )
         outputs = (
             self._split(source)
             # Spreads the ranges: some runners keep what one element gave on one worker.
             | "Reshuffle" >> SpreadRanges()  # type: ignore[no-untyped-call]  # of Beam
-            | "ReadRanges"
-            >> beam.ParDo(ReadRange(self._options, collect_corrupt=collect)).with_outputs(
-                CORRUPT, COVERED, main="blocks"
-            )
+            | "ReadRanges" >> beam.ParDo(read).with_outputs(CORRUPT, COVERED, main="blocks")
         )
         blocks, covered = outputs.blocks, outputs[COVERED]
         blocks.element_type = RecordBlock
@@ -170,7 +170,8 @@ class ReadRecordBlocks(_FileSource):
       ValueError: an option is out of range, or there is no pattern.
       NoMatchError: a pattern means no file. Also a FileNotFoundError.
       CorruptRecordError: in the pipeline, a part of a file cannot be read.
-      CoverageError: in the pipeline, the ranges of a file do not tile it.
+      CoverageError: in the pipeline, the ranges of a file do not tile it, or one that begins inside
+        the file meets what cannot be read: its records may hold TFRecord data themselves.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ from apache_beam.transforms.core import RestrictionProvider
 from apache_beam.transforms.util import ReshufflePerKey
 
 from tfrecord_beam.records.block import RecordBlock
-from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.corruption import check_limit
 from tfrecord_beam.records.paths import FileEntry, match_files, normalize_patterns
 from tfrecord_beam.records.ranges import (
     MAX_RANGE_BYTES,
@@ -166,11 +166,19 @@ class ReadRange(beam.DoFn):
     Args:
       options: how to read.
       collect_corrupt: give corrupt parts to the output `CORRUPT` instead of raising.
+      max_corrupt_records: raise once a range has more of them; None: no limit.
     """
 
-    def __init__(self, options: ReadOptions, *, collect_corrupt: bool) -> None:
+    def __init__(
+        self,
+        options: ReadOptions,
+        *,
+        collect_corrupt: bool,
+        max_corrupt_records: int | None = None,
+    ) -> None:
         self._options = options
         self._collect_corrupt = collect_corrupt
+        self._max_corrupt_records = max_corrupt_records
         self._timer = metrics.Timer("read_msec")
 
     def process(
@@ -188,28 +196,30 @@ class ReadRange(beam.DoFn):
             yield from self._read(file_range, claim)
 
     def _read(self, file_range: FileRange, claim: Claim) -> Iterator[Any]:
-        corrupt: list[CorruptRecord] = []
         reader = RecordReader(
             file_range,
             BeamFileSystem().open,
             self._options,
-            on_corrupt=corrupt.append if self._collect_corrupt else None,
+            collect_corrupt=self._collect_corrupt,
             claim=claim,
         )
-        for block in _count_blocks(reader, self._timer):
-            yield from take_corrupt(corrupt)
-            yield block
-        yield from take_corrupt(corrupt)
+        corrupt_records = 0
+        for part in self._timer.measure(reader):
+            if isinstance(part, RecordBlock):
+                _count_block(part)
+                yield part
+                continue
+            yield from take_corrupt([part])
+            corrupt_records += 1
+            if self._max_corrupt_records is not None:
+                check_limit(corrupt_records, most=self._max_corrupt_records)
         claim.finish()
         metrics.count_kernel()
         metrics.count("files", int(file_range.start == 0))
         yield beam.pvalue.TaggedOutput(COVERED, (file_range.path, tuple(reader.covered())))
 
 
-def _count_blocks(blocks: Iterable[RecordBlock], timer: metrics.Timer) -> Iterator[RecordBlock]:
-    """Passes blocks on, counts them and the time that they take to come."""
-    for block in timer.measure(blocks):
-        metrics.count("blocks")
-        metrics.count("records", block.num_records)
-        metrics.count("bytes", block.num_bytes)
-        yield block
+def _count_block(block: RecordBlock) -> None:
+    metrics.count("blocks")
+    metrics.count("records", block.num_records)
+    metrics.count("bytes", block.num_bytes)

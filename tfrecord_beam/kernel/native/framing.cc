@@ -68,7 +68,7 @@ ScanResult Scan(const uint8_t* data, int64_t size, const ScanBounds& bounds) {
     const int64_t available = size - position;
     if (available < kHeaderSize) return finish(ScanStatus::kMore, kHeaderSize);
     const uint8_t* const frame = data + position;
-    if (bounds.validate_crc) {
+    if (bounds.validate_crc || Load<uint64_t>(frame) == 0) {
       const CrcCheck crc = CheckLength(frame);
       if (!crc.ok()) return finish(ScanStatus::kBadLengthCrc, 0, crc);
     }

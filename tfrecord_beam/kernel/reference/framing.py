@@ -55,7 +55,7 @@ def scan(
         if position + _HEADER_BYTES > len(view):
             return end(ScanStatus.MORE, _HEADER_BYTES)
         length, stored, computed = _read_header(view, position)
-        if validate_crc and stored != computed:
+        if (validate_crc or not length) and stored != computed:
             return end(ScanStatus.BAD_LENGTH_CRC, 0, stored, computed)
         size = _OVERHEAD_BYTES + length
         if max_bytes is not None and offsets and position + size - start > max_bytes:
