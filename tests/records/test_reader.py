@@ -159,9 +159,17 @@ def test_large_file_is_read_by_large_reads(large: bytes) -> None:
 
 def test_reads_are_large_however_small_the_blocks_are(large: bytes) -> None:
     file = SpyFile(large)
-    reader = reader_of(file, FileRange(FILE, size=len(large)), batch_bytes=10_000)
-    assert {block.num_records for block in blocks_of(reader)} <= set(range(1, 10))
-    assert len(file.reads) <= 64 * MIB // CHUNK_BYTES + 3
+    reader = reader_of(file, FileRange(FILE, size=len(large)), batch_bytes=64 << 10)
+    assert {block.num_records for block in blocks_of(reader)} <= set(range(1, 65))
+    growing = 7  # from 64 KiB to 8 MiB
+    assert len(file.reads) <= 64 * MIB // CHUNK_BYTES + growing + 3
+
+
+def test_first_read_is_small_where_blocks_are(large: bytes) -> None:
+    file = SpyFile(large)
+    blocks = blocks_of(reader_of(file, FileRange(FILE, size=len(large)), batch_bytes=64 << 10))
+    assert next(blocks).num_records == 64
+    assert sum(size for _, size in file.reads) <= (64 << 10) + 4096
 
 
 @pytest.mark.parametrize("start", [0, 3 * MIB, 16 * MIB + 5])

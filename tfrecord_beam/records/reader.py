@@ -160,6 +160,7 @@ class RecordReader:
                 codec=resolve_codec(self._options.compression),
                 start=self._range.start,
                 chunk_bytes=max(self._options.batch_bytes or 0, CHUNK_BYTES),
+                first_bytes=self._options.batch_bytes,
             )
             if not self._window.seekable:
                 if self._range.start:

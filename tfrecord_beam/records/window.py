@@ -35,6 +35,8 @@ class Window:
       codec: "auto" or one of `compression`'s.
       start: offset in the content to begin at. Compressed content always begins at 0.
       chunk_bytes: how much is read at a time; memory is about twice this, or the largest frame.
+      first_bytes: how much is read at first, for who may not want it all; then twice as much, ...
+        None: `chunk_bytes`.
 
     Attributes:
       path: the file's name.
@@ -56,10 +58,12 @@ class Window:
         codec: str,
         start: int,
         chunk_bytes: int,
+        first_bytes: int | None = None,
     ) -> None:
         self._raw = raw
         self.path = path
         self._chunk_bytes = chunk_bytes
+        self._step_bytes = min(first_bytes or chunk_bytes, chunk_bytes)
         if codec == "auto":
             codec = detect_codec(_read_exactly(raw, HEAD_BYTES), path)
             raw.seek(0)
@@ -122,8 +126,9 @@ class Window:
         kept = self.data[keep:]
         needed += self.begin - keep
         ahead = max(stop - (self._position + self._filled) + _MIN_READ_BYTES, _MIN_READ_BYTES)
-        wanted = max(needed, min(self._chunk_bytes, len(kept) + ahead), len(kept) + 1)
-        capacity = min(wanted, len(kept) + max(len(kept), self._chunk_bytes))
+        wanted = max(needed, min(self._step_bytes, len(kept) + ahead), len(kept) + 1)
+        capacity = min(wanted, len(kept) + max(len(kept), self._step_bytes))
+        self._step_bytes = min(2 * self._step_bytes, self._chunk_bytes)
         self._position += keep
         if self.end is not None:
             capacity = min(capacity, max(self.end - self._position, len(kept)))
