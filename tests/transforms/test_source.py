@@ -168,7 +168,7 @@ def test_corrupt_parts_come_as_they_are_found(
     tracker = OffsetRestrictionTracker(OffsetRange(0, len(data)))
     do_fn = ReadRange(ReadOptions(), collect_corrupt=True)
     path = write(tmp_path, data)
-    elements = do_fn.process(FileRange(path, 0, len(data), len(data)), tracker)
+    elements = do_fn.process(with_key(FileRange(path, 0, len(data), len(data))), tracker)
     assert [next(elements).value.offset for _ in range(3)] == [0, 20, 40]
     assert len(found) == 3
 
@@ -178,7 +178,7 @@ def test_range_with_too_many_corrupt_parts_is_not_read_to_its_end(tmp_path: path
     tracker = OffsetRestrictionTracker(OffsetRange(0, len(data)))
     do_fn = ReadRange(ReadOptions(), collect_corrupt=True, max_corrupt_records=1)
     path = write(tmp_path, data)
-    elements = do_fn.process(FileRange(path, 0, len(data), len(data)), tracker)
+    elements = do_fn.process(with_key(FileRange(path, 0, len(data), len(data))), tracker)
     assert next(elements).value.offset == 0
     assert next(elements).value.offset == 20
     with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt records, found 2 "):
