@@ -138,7 +138,6 @@ def read_lines(
             codec="auto",
             start=0,
             chunk_bytes=options.block_bytes,
-            size=file_range.size,
         )
         if window.seekable:
             yield from _read_range(window, file_range, options)
