@@ -42,7 +42,7 @@ OF_THE_KERNEL = {
 
 WITHOUT_BEAM = ("errors", "options", "urls", "kernel", "schema", "records", "tensors")
 
-ON_USE = ("tensorflow", "torch")
+ON_USE = ("tensorflow", "tfx_bsl", "torch")
 """Optional and slow to import: never imported before they are needed."""
 
 

@@ -22,6 +22,10 @@ from tfrecord_beam.tfxio.raw_tf_record import (
     RawTfRecordTFXIO as RawTfRecordTFXIO,
 )
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO as RecordBasedTFXIO
+from tfrecord_beam.tfxio.tensor_adapter import (
+    TensorAdapter as TensorAdapter,
+    TensorAdapterConfig as TensorAdapterConfig,
+)
 from tfrecord_beam.tfxio.tf_example_record import (
     TFExampleBeamRecord as TFExampleBeamRecord,
     TFExampleRecord as TFExampleRecord,

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
+from tfrecord_beam.tfxio.tensor_adapter import TensorAdapter, TensorAdapterConfig
 
 
 class TFXIO(abc.ABC):
@@ -48,6 +49,22 @@ class TFXIO(abc.ABC):
         Raises:
           ValueError: it is not known, because there is no TFMD schema.
         """
+
+    def TensorAdapterConfig(self) -> TensorAdapterConfig:
+        """Returns what a `TensorAdapter` for the batches has to know.
+
+        Raises:
+          ValueError: it is not known, because there is no TFMD schema.
+        """
+        return TensorAdapterConfig(self.ArrowSchema(), self.TensorRepresentations())
+
+    def TensorAdapter(self) -> TensorAdapter:
+        """Returns what makes tensors of TensorFlow of the batches.
+
+        Raises:
+          ValueError: there is no TFMD schema, or a tensor cannot be made as it says.
+        """
+        return TensorAdapter(self.TensorAdapterConfig())
 
     def Project(self, tensor_names: Sequence[str]) -> TFXIO:
         """Returns the same data with only some tensors; only their columns are decoded.
@@ -96,6 +113,14 @@ class _ProjectedTFXIO(TFXIO):
 
     def TensorRepresentations(self) -> TensorRepresentations:
         return self._projected.TensorRepresentations()
+
+    def TensorAdapterConfig(self) -> TensorAdapterConfig:
+        """Returns the config of the projected tensors, with the type specs of all of them."""
+        return TensorAdapterConfig(
+            self.ArrowSchema(),
+            self.TensorRepresentations(),
+            self._origin.TensorAdapter().TypeSpecs(),
+        )
 
     def __getattr__(self, name: str) -> Any:
         """Finds what the projected class has besides, such as `RawRecordBeamSource`."""

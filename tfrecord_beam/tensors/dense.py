@@ -1,0 +1,105 @@
+"""Dense tensors of a column of lists."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.tensors.columns import find_column, list_lengths
+from tfrecord_beam.tensors.specs import AnyArray, DenseSpec
+
+_KINDS = {
+    "i": ("int_value", "uint_value"),
+    "u": ("int_value", "uint_value"),
+    "f": ("float_value",),
+    "O": ("bytes_value",),
+}
+"""The kinds of default values that fit the kinds of dtypes."""
+
+_NULL_HINT = "give the tensor a default_value, or another representation"
+
+
+class DenseConverter:
+    """Makes arrays [rows, *shape] of a column in which every row has that many values.
+
+    Args:
+      name: of the tensor.
+      representation: of the tensor. Its default value stands in for null lists, not for empty ones.
+      schema: that of the batches.
+
+    Raises:
+      SchemaError: there is no such column, it is of another type, or the shape or the default
+        value cannot be those of a tensor of it.
+    """
+
+    def __init__(
+        self, name: str, representation: schema_pb2.TensorRepresentation, schema: pa.Schema
+    ) -> None:
+        dense = representation.dense_tensor
+        self._shape = tuple(dim.size for dim in dense.shape.dim)
+        if min(self._shape, default=0) < 0:
+            raise SchemaError(
+                f"Expected a shape of sizes from 0 for dense tensor {name!r}, "
+                f"found {list(self._shape)}"
+            )
+        self._size = math.prod(self._shape)
+        self._column = find_column(schema, [dense.column_name], name, depth=1)
+        self._default: Any = None
+        if dense.HasField("default_value"):
+            self._default = _default_value(dense.default_value, self._column.dtype, name)
+        self.spec = DenseSpec(self._column.dtype, (None, *self._shape))
+
+    def __call__(self, batch: pa.RecordBatch) -> AnyArray:
+        """Returns the tensor of a batch.
+
+        Raises:
+          DecodeError: a row has another number of values, or a value is null.
+        """
+        lists = self._column.read(batch)
+        lengths = list_lengths(lists.splits[0])
+        is_wrong = lengths != self._size
+        if not is_wrong.any():
+            return lists.values.reshape(batch.num_rows, *self._shape)
+        is_null = self._column.is_null(batch)
+        if self._default is not None:
+            is_wrong &= ~is_null
+        if is_wrong.any():
+            row = int(np.argmax(is_wrong))
+            found = "a null list" if is_null[row] else f"one of length {lengths[row]}"
+            hint = _NULL_HINT if is_null[row] else None
+            raise self._column.error(f"Expected a list of length {self._size}", found, row, hint)
+        rows = np.full((batch.num_rows, self._size), self._default, self._column.dtype)
+        rows[~is_null] = lists.values.reshape(-1, self._size)
+        return rows.reshape(batch.num_rows, *self._shape)
+
+
+def _default_value(default: Any, dtype: np.dtype[Any], name: str) -> Any:
+    """Returns the value that a default has in a column, once it is known to fit there."""
+    kind = default.WhichOneof("kind")
+    type_name = "bytes" if dtype.kind == "O" else dtype.name
+    if kind not in _KINDS[dtype.kind]:
+        raise SchemaError(
+            f"Expected {' or '.join(_KINDS[dtype.kind])} as the default value of {type_name} "
+            f"tensor {name!r}, found {kind or 'none'}"
+        )
+    value = getattr(default, kind)
+    if dtype.kind == "O" or not math.isfinite(value):
+        return value
+    low, high = _limits(dtype)
+    if not low <= value <= high:
+        raise SchemaError(
+            f"Expected a default value in the range of {type_name} for tensor {name!r}, "
+            f"found {value}"
+        )
+    return value
+
+
+def _limits(dtype: np.dtype[Any]) -> tuple[float, float]:
+    if dtype.kind == "f":
+        return float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)

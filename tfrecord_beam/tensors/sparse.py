@@ -1,0 +1,133 @@
+"""Sparse tensors of columns of lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.records.block import Int64Array
+from tfrecord_beam.tensors.columns import ListColumn, Lists, find_column, list_lengths
+from tfrecord_beam.tensors.memory import allocate
+from tfrecord_beam.tensors.specs import AnyArray, SparseSpec, SparseValue
+
+
+class VarlenConverter:
+    """Makes sparse tensors [rows, length of the longest row] of one column.
+
+    Args:
+      name: of the tensor.
+      representation: of the tensor.
+      schema: that of the batches.
+
+    Raises:
+      SchemaError: there is no such column, or it is of another type.
+    """
+
+    def __init__(
+        self, name: str, representation: schema_pb2.TensorRepresentation, schema: pa.Schema
+    ) -> None:
+        path = [representation.varlen_sparse_tensor.column_name]
+        self._column = find_column(schema, path, name, depth=1)
+        self.spec = SparseSpec(self._column.dtype, (None, None))
+
+    def __call__(self, batch: pa.RecordBatch) -> SparseValue:
+        """Returns the tensor of a batch.
+
+        Raises:
+          DecodeError: a value is null.
+        """
+        lists = self._column.read(batch)
+        (splits,) = lists.splits
+        lengths = list_lengths(splits)
+        indices = allocate((len(lists.values), 2), np.int64)
+        indices[:, 0] = np.repeat(np.arange(len(lengths)), lengths)
+        indices[:, 1] = np.arange(len(indices)) - np.repeat(splits[:-1], lengths)
+        return SparseValue(
+            indices, lists.values, np.array([len(lengths), lengths.max(initial=0)], np.int64)
+        )
+
+
+class SparseConverter:
+    """Makes sparse tensors of a column of values and a column for each of their indices.
+
+    Values stay in the order in which rows have them.
+
+    Args:
+      name: of the tensor.
+      representation: of the tensor. A size of -1 in its shape is left open.
+      schema: that of the batches.
+
+    Raises:
+      SchemaError: there is no such column, it is of another type, or the shape has another number
+        of dimensions than there are index columns.
+    """
+
+    def __init__(
+        self, name: str, representation: schema_pb2.TensorRepresentation, schema: pa.Schema
+    ) -> None:
+        sparse = representation.sparse_tensor
+        self._sizes = [dim.size for dim in sparse.dense_shape.dim]
+        if len(self._sizes) != len(sparse.index_column_names):
+            raise SchemaError(
+                f"Expected a dense_shape of as many sizes as sparse tensor {name!r} has index "
+                f"columns, {len(sparse.index_column_names)}, found {self._sizes}"
+            )
+        self._values = find_column(schema, [sparse.value_column_name], name, depth=1)
+        self._indices = [
+            _find_index_column(schema, column, name) for column in sparse.index_column_names
+        ]
+        shape = [None if size < 0 else size for size in self._sizes]
+        self.spec = SparseSpec(self._values.dtype, (None, *shape))
+
+    def __call__(self, batch: pa.RecordBatch) -> SparseValue:
+        """Returns the tensor of a batch.
+
+        Raises:
+          DecodeError: a row has more or fewer indices than values, an index is outside of the
+            shape, or a value or an index is null.
+        """
+        lists = self._values.read(batch)
+        lengths = list_lengths(lists.splits[0])
+        indices = allocate((len(lists.values), 1 + len(self._indices)), np.int64)
+        indices[:, 0] = np.repeat(np.arange(len(lengths)), lengths)
+        for i, (column, size) in enumerate(zip(self._indices, self._sizes, strict=True), 1):
+            indices[:, i] = _read_index(batch, column, size, lengths)
+        return SparseValue(indices, lists.values, np.array([len(lengths), *self._sizes], np.int64))
+
+
+def _find_index_column(schema: pa.Schema, name: str, tensor: str) -> ListColumn:
+    column = find_column(schema, [name], tensor, depth=1)
+    if column.dtype.kind not in "iu":
+        raise SchemaError(
+            f"Expected integers in index column {name!r} for tensor {tensor!r}, "
+            f"found {schema.field(column.index).type}"
+        )
+    return column
+
+
+def _read_index(
+    batch: pa.RecordBatch, column: ListColumn, size: int, lengths: Int64Array
+) -> AnyArray:
+    """Returns one index of each value, once there is one for each and it is in range."""
+    lists = column.read(batch)
+    found = list_lengths(lists.splits[0])
+    if not np.array_equal(found, lengths):
+        row = int(np.argmax(found != lengths))
+        raise column.error(
+            f"Expected as many indices as values, {lengths[row]},", str(found[row]), row
+        )
+    _check_range(lists, column, size)
+    return lists.values
+
+
+def _check_range(lists: Lists, column: ListColumn, size: int) -> None:
+    values = lists.values
+    end = np.iinfo(np.int64).max if size < 0 else size
+    if not len(values) or (values.min() >= 0 and values.max() < end):
+        return
+    position = int(np.argmax((values < 0) | (values >= end)))
+    bound = "of at least 0" if size < 0 else f"from 0 to {size - 1}"
+    row = lists.row_of_value(position)
+    raise column.error(f"Expected indices {bound}", str(values[position]), row)

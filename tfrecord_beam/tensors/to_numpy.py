@@ -1,0 +1,102 @@
+"""Record batches to numpy tensors, as tensor representations describe them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.tensors.dense import DenseConverter
+from tfrecord_beam.tensors.ragged import RaggedConverter
+from tfrecord_beam.tensors.sparse import SparseConverter, VarlenConverter
+from tfrecord_beam.tensors.specs import NumpyTensor, TensorSpec
+
+
+class Converter(Protocol):
+    """Makes one tensor of record batches of one schema."""
+
+    @property
+    def spec(self) -> TensorSpec:
+        """What the tensor looks like."""
+
+    def __call__(self, batch: pa.RecordBatch) -> NumpyTensor:
+        """Returns the tensor of a batch; DecodeError when its values do not fit."""
+
+
+_CONVERTERS: dict[str, Callable[[str, schema_pb2.TensorRepresentation, pa.Schema], Converter]] = {
+    "dense_tensor": DenseConverter,
+    "varlen_sparse_tensor": VarlenConverter,
+    "sparse_tensor": SparseConverter,
+    "ragged_tensor": RaggedConverter,
+}
+
+
+class BatchConverter:
+    """Makes tensors of record batches. It can be pickled.
+
+    Example::
+
+      converter = BatchConverter(schema, {"age": representation})
+      for batch in batches:
+        age = converter.convert(batch)["age"]
+
+    Args:
+      schema: that of the batches. Columns of tensors are lists, `list` or `large_list`, of integer,
+        float, binary or string values.
+      representations: of each tensor how it is made of columns.
+
+    Raises:
+      SchemaError: a tensor cannot be made as its representation says.
+    """
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        representations: Mapping[str, schema_pb2.TensorRepresentation],
+    ) -> None:
+        self._schema = schema
+        self.converters: dict[str, Converter] = {
+            name: _make_converter(name, representation, schema)
+            for name, representation in representations.items()
+        }
+
+    @property
+    def specs(self) -> dict[str, TensorSpec]:
+        """Of each tensor what it looks like."""
+        return {name: converter.spec for name, converter in self.converters.items()}
+
+    def convert(self, batch: pa.RecordBatch) -> dict[str, NumpyTensor]:
+        """Returns the tensors of a batch: an array, a `SparseValue` or a `RaggedValue` each.
+
+        Raises:
+          SchemaError: the batch has another schema.
+          DecodeError: values do not fit the representation of a tensor.
+        """
+        self.check_schema(batch)
+        return {name: converter(batch) for name, converter in self.converters.items()}
+
+    def check_schema(self, batch: pa.RecordBatch) -> None:
+        """Raises SchemaError when a batch has another schema than the expected one."""
+        if batch.schema.equals(self._schema):
+            return
+        if batch.schema.names != self._schema.names:
+            raise SchemaError(
+                f"Expected same schema. Expected columns {self._schema.names}, "
+                f"found {batch.schema.names}"
+            )
+        expected, found = next(
+            (a, b) for a, b in zip(self._schema, batch.schema, strict=True) if not a.equals(b)
+        )
+        raise SchemaError(f"Expected same schema. Expected column {expected}, found {found}")
+
+
+def _make_converter(
+    name: str, representation: schema_pb2.TensorRepresentation, schema: pa.Schema
+) -> Converter:
+    kind = representation.WhichOneof("kind")
+    if kind is None:
+        raise SchemaError(f"Expected a representation of tensor {name!r} of some kind, found none")
+    return _CONVERTERS[kind](name, representation, schema)

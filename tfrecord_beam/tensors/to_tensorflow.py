@@ -1,0 +1,72 @@
+"""Numpy tensors to those of TensorFlow, which is imported here on use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tfrecord_beam.tensors.memory import as_writable, is_aligned
+from tfrecord_beam.tensors.specs import (
+    AnyArray,
+    DenseSpec,
+    NumpyTensor,
+    RaggedValue,
+    SparseSpec,
+    SparseValue,
+    TensorSpec,
+)
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+    EagerTensor: TypeAlias = tf.Tensor | tf.SparseTensor | tf.RaggedTensor
+
+
+def type_spec(spec: TensorSpec) -> tf.TypeSpec:
+    """Returns the type specification that TensorFlow has for a tensor."""
+    import tensorflow as tf
+
+    dtype = tf.string if spec.dtype.kind == "O" else tf.as_dtype(spec.dtype)
+    if isinstance(spec, DenseSpec):
+        return tf.TensorSpec(spec.shape, dtype)
+    if isinstance(spec, SparseSpec):
+        return tf.SparseTensorSpec(spec.shape, dtype)
+    return tf.RaggedTensorSpec(spec.shape, dtype, spec.ragged_rank, tf.as_dtype(spec.splits_dtype))
+
+
+def to_eager_tensor(value: NumpyTensor) -> EagerTensor:
+    """Returns a tensor, which may share the memory of `value`."""
+    import tensorflow as tf
+
+    if isinstance(value, SparseValue):
+        return tf.SparseTensor(*map(_to_tensor, value))
+    if isinstance(value, RaggedValue):
+        return tf.RaggedTensor.from_nested_row_splits(
+            _to_tensor(value.values), [*map(_to_tensor, value.row_splits)], validate=False
+        )
+    return _to_tensor(value)
+
+
+def to_tensor_value(value: NumpyTensor) -> Any:
+    """Returns a tensor as `tf.compat.v1` feeds it: array, SparseTensorValue, RaggedTensorValue."""
+    import tensorflow as tf
+
+    if isinstance(value, SparseValue):
+        return tf.compat.v1.SparseTensorValue(*value)
+    if isinstance(value, RaggedValue):
+        ragged = value.values
+        for splits in reversed(value.row_splits):
+            ragged = tf.compat.v1.ragged.RaggedTensorValue(ragged, splits)
+        return ragged
+    return value
+
+
+def _to_tensor(array: AnyArray) -> tf.Tensor:
+    import tensorflow as tf
+
+    if array.dtype.kind == "O":
+        # A list of bytes is read in half the time of an array of objects.
+        values = array.tolist() if array.ndim == 1 else array
+        return tf.constant(values, tf.string)
+    if is_aligned(array):
+        return tf.experimental.dlpack.from_dlpack(as_writable(array).__dlpack__())
+    return tf.constant(array)

@@ -1,0 +1,129 @@
+"""Record batches to tensors of TensorFlow, under the names that TFXIO users know."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, final
+
+import pyarrow as pa
+
+from tfrecord_beam.schema.representations import TensorRepresentations
+from tfrecord_beam.tensors import to_tensorflow
+from tfrecord_beam.tensors.to_numpy import BatchConverter
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+
+@final
+@dataclasses.dataclass
+class TensorAdapterConfig:
+    """What a `TensorAdapter` has to know. It can be pickled.
+
+    Where tfx_bsl is installed, each is an instance of tfx_bsl's class of this name, too, which
+    TensorFlow Transform asks for. It is loaded when the first config is made.
+
+    Attributes:
+      arrow_schema: that of the batches.
+      tensor_representations: of each tensor how it is made of columns.
+      original_type_specs: type specifications of all tensors that there were before some were
+        left out; None: those of `tensor_representations`.
+    """
+
+    arrow_schema: pa.Schema
+    tensor_representations: TensorRepresentations
+    original_type_specs: dict[str, tf.TypeSpec] | None = None
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> TensorAdapterConfig:
+        return super().__new__(_config_class())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # By the name of this class, for the one of the instance is made by each process.
+        return TensorAdapterConfig, tuple(getattr(self, f.name) for f in dataclasses.fields(self))
+
+
+@functools.cache
+def _config_class() -> type[TensorAdapterConfig]:
+    try:
+        from tfx_bsl.tfxio import tensor_adapter
+    except ImportError:
+        return TensorAdapterConfig
+    bases = (TensorAdapterConfig, tensor_adapter.TensorAdapterConfig)
+    return type("TensorAdapterConfig", bases, {"__module__": __name__})
+
+
+class TensorAdapter:
+    """Makes tensors of TensorFlow of record batches.
+
+    Args:
+      config: the schema of the batches, and how tensors are made of their columns; any object with
+        the attributes of `TensorAdapterConfig`.
+
+    Raises:
+      ValueError: a tensor cannot be made as its representation says, or the original type
+        specifications have another one for it, or none.
+    """
+
+    def __init__(self, config: TensorAdapterConfig) -> None:
+        self._converter = BatchConverter(config.arrow_schema, config.tensor_representations)
+        self._type_specs = {
+            name: to_tensorflow.type_spec(spec) for name, spec in self._converter.specs.items()
+        }
+        self._original_type_specs = config.original_type_specs or self._type_specs
+        _check_original(self._original_type_specs, self._type_specs)
+
+    def TypeSpecs(self) -> dict[str, tf.TypeSpec]:
+        """Returns the type specification of each tensor."""
+        return self._type_specs
+
+    def OriginalTypeSpecs(self) -> dict[str, tf.TypeSpec]:
+        """Returns those of all tensors that there were before some were left out."""
+        return self._original_type_specs
+
+    def ToBatchTensors(
+        self, record_batch: pa.RecordBatch, produce_eager_tensors: bool | None = None
+    ) -> dict[str, Any]:
+        """Returns the tensors of a batch by name.
+
+        Args:
+          record_batch: of the schema in the config.
+          produce_eager_tensors: True: eager tensors, which may share the memory of the batch.
+            False: arrays, `SparseTensorValue` and `RaggedTensorValue`. None: what fits the mode
+            that TensorFlow is in.
+
+        Raises:
+          ValueError: the batch has another schema, or values do not fit a tensor.
+          RuntimeError: eager tensors are asked for in graph mode.
+        """
+        import tensorflow as tf
+
+        if produce_eager_tensors is None:
+            produce_eager_tensors = tf.executing_eagerly()
+        elif produce_eager_tensors and not tf.executing_eagerly():
+            raise RuntimeError("Expected eager mode, for eager tensors were requested, found none")
+        self._converter.check_schema(record_batch)
+        finish = (
+            to_tensorflow.to_eager_tensor
+            if produce_eager_tensors
+            else to_tensorflow.to_tensor_value
+        )
+        tensors = {}
+        for name, convert in self._converter.converters.items():
+            try:
+                tensors[name] = finish(convert(record_batch))
+            except ValueError as error:
+                raise ValueError(f"Error raised when handling tensor {name!r}: {error}") from error
+        return tensors
+
+
+def _check_original(
+    original: Mapping[str, tf.TypeSpec], derived: Mapping[str, tf.TypeSpec]
+) -> None:
+    for name, spec in derived.items():
+        if original.get(name) != spec:
+            raise ValueError(
+                "Expected original_type_specs to be a superset of the type specs of the tensor "
+                f"representations, {spec} for tensor {name!r}, found {original.get(name)}"
+            )
