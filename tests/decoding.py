@@ -9,7 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from tfrecord_beam.kernel.plan import Column, DecodeFailure, DecodePlan, Kind
+from tfrecord_beam.kernel.plan import (
+    Column,
+    DecodeFailure,
+    DecodePlan,
+    Kind,
+    SequenceDecodePlan,
+)
 
 BYTES, FLOAT, INT64 = Kind.BYTES, Kind.FLOAT, Kind.INT64
 
@@ -45,11 +51,12 @@ def spans(records: Sequence[bytes]) -> tuple[bytes, array[int], array[int]]:
 def decode_all(
     kernel: ModuleType,
     records: Sequence[bytes],
-    plan: DecodePlan = DecodePlan(),
+    plan: DecodePlan | SequenceDecodePlan = DecodePlan(),
     max_cells: int | None = None,
+    decoder_name: str = "ExampleDecoder",
 ) -> tuple[pa.RecordBatch, list[DecodeFailure]]:
     """Returns the batch and the failures of `records`, which both decode methods must agree on."""
-    decoder = kernel.ExampleDecoder(plan)
+    decoder = getattr(kernel, decoder_name)(plan)
     options = {"collect_failures": True, "max_cells": max_cells}
     exported, failures = decoder.decode(*spans(records), **options)
     batch = check_batch(pa.record_batch(exported))
@@ -84,18 +91,35 @@ def check_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     batch.validate(full=True)
     for field, column in zip(batch.schema, batch.columns):
         assert field.nullable
-        assert column.type in ARROW_TYPES.values()
         assert column.offset == 0
         assert len(column) == batch.num_rows
-        if column.type == pa.null():
-            assert column.null_count == batch.num_rows
-            continue
-        assert column.null_count == column.is_valid().to_pylist().count(False)
-        assert (column.type.value_field.name, column.type.value_field.nullable) == ("item", True)
-        assert (column.values.offset, column.values.null_count) == (0, 0)
-        ends = column.offsets.to_pylist()
-        assert (ends[0], ends[-1]) == (0, len(column.values))
+        if pa.types.is_struct(column.type):
+            assert column.null_count == 0
+            assert all(child.nullable for child in column.type)
+            for index in range(column.type.num_fields):
+                assert pa.types.is_large_list(column.type[index].type)
+                check_lists(column.field(index))
+                assert column.type[index].type.value_type in ARROW_TYPES.values()
+        else:
+            assert column.type in ARROW_TYPES.values()
+            check_lists(column)
     return batch
+
+
+def check_lists(column: pa.Array) -> None:
+    """Checks a column of lists, or of lists of lists."""
+    assert column.offset == 0
+    if column.type == pa.null():
+        assert column.null_count == len(column)
+        return
+    assert column.null_count == column.is_valid().to_pylist().count(False)
+    assert (column.type.value_field.name, column.type.value_field.nullable) == ("item", True)
+    ends = column.offsets.to_pylist()
+    assert (ends[0], ends[-1]) == (0, len(column.values))
+    if pa.types.is_large_list(column.type.value_type) or column.type.value_type == pa.null():
+        check_lists(column.values)
+    else:
+        assert (column.values.offset, column.values.null_count) == (0, 0)
 
 
 def contents(batch: pa.RecordBatch) -> list[tuple[str, pa.DataType, list[Any]]]:
@@ -107,13 +131,16 @@ def contents(batch: pa.RecordBatch) -> list[tuple[str, pa.DataType, list[Any]]]:
 
 
 def _rows(column: pa.Array) -> list[Any]:
-    if column.type == pa.null():
-        return column.to_pylist()
-    values = column.values
-    if values.type == pa.float32():
-        values = values.view(pa.int32())
-    ends = column.offsets.to_pylist()
-    return [
-        values.slice(start, end - start).to_pylist() if valid else None
-        for start, end, valid in zip(ends, ends[1:], column.is_valid().to_pylist())
-    ]
+    if pa.types.is_struct(column.type):
+        fields = [_rows(column.field(index)) for index in range(column.type.num_fields)]
+        return list(zip(*fields)) if fields else [()] * len(column)
+    if pa.types.is_large_list(column.type):
+        items = _rows(column.values)
+        ends = column.offsets.to_pylist()
+        return [
+            items[start:end] if valid else None
+            for start, end, valid in zip(ends, ends[1:], column.is_valid().to_pylist())
+        ]
+    if column.type == pa.float32():
+        column = column.view(pa.int32())
+    return column.to_pylist()

@@ -89,3 +89,19 @@ def entry(name: str | bytes, *features: bytes) -> bytes:
 def example(*entries: bytes) -> bytes:
     """Returns an ``Example`` with one ``features`` message that holds `entries`."""
     return delimited(1, b"".join(entries))
+
+
+def feature_list(name: str | bytes, *features: bytes) -> bytes:
+    """Returns one entry of the map of feature lists, with these features."""
+    return entry(name, b"".join(delimited(1, feature) for feature in features))
+
+
+def sequence_example(*feature_lists: bytes, context: bytes = b"") -> bytes:
+    """Returns a ``SequenceExample``; `context` is an Example of the same features."""
+    return context + delimited(2, b"".join(feature_lists))
+
+
+def example_list(*examples: bytes, context: bytes | None = None) -> bytes:
+    """Returns an ``ExampleListWithContext`` (tensorflow_serving/apis/input.proto)."""
+    listed = b"".join(delimited(1, one) for one in examples)
+    return listed + (b"" if context is None else delimited(2, context))

@@ -15,6 +15,7 @@ from tests import wire
 from tests.wire import NO_KIND, bytes_list, delimited, entry, example, floats, int64
 
 SEPARATOR = b"\xc0\xc1\xc0\xc1"
+NUM_RECORD_TYPES = 3
 NUM_PLANS = 5
 
 FULL = example(
@@ -52,6 +53,26 @@ BAD = (
 )
 LARGE = example(entry("i", int64(*range(127)) * 2), entry("b", bytes_list(bytes(200))))
 
+STEPS = delimited(
+    1, delimited(1, b"i") + delimited(2, delimited(1, int64(1, 2)) + delimited(1, b""))
+)
+TYPED_LATE = delimited(1, delimited(1, b"any") + delimited(2, delimited(1, b""))) + delimited(
+    1, delimited(1, b"any") + delimited(2, delimited(1, floats()) + delimited(1, floats(1.0)))
+)
+SEQUENCES = (
+    FULL + delimited(2, STEPS + TYPED_LATE),
+    SPARSE + delimited(2, delimited(1, delimited(1, b"b"))) + delimited(2, STEPS),
+    MERGED + delimited(2, b""),
+    delimited(2, delimited(1, delimited(1, b"i") + delimited(2, delimited(1, floats(1.0))))),
+    FULL + delimited(2, STEPS)[:-2],
+)
+EXAMPLE_LISTS = (
+    delimited(1, FULL) + delimited(1, SPARSE) + delimited(2, MERGED),
+    delimited(2, SPARSE) + delimited(1, UNPACKED) + delimited(1, b""),
+    delimited(1, FULL) + delimited(1, OTHER_KINDS) + delimited(2, FULL),
+    delimited(1, delimited(2, b"")),
+)
+
 RECORD_LISTS: tuple[tuple[bytes, ...], ...] = (
     (FULL,),
     (FULL, SPARSE, FULL),
@@ -61,6 +82,8 @@ RECORD_LISTS: tuple[tuple[bytes, ...], ...] = (
     (OTHER_KINDS, FULL),
     *((FULL, bad, SPARSE) for bad in BAD),
     (LARGE, LARGE),
+    SEQUENCES,
+    EXAMPLE_LISTS,
 )
 
 PAYLOADS: tuple[tuple[bytes, ...], ...] = (
@@ -72,10 +95,10 @@ PAYLOADS: tuple[tuple[bytes, ...], ...] = (
 )
 
 
-def decode_input(plan: int, records: Sequence[bytes]) -> bytes:
-    """Returns an input for the decoder."""
+def decode_input(record_type: int, plan: int, records: Sequence[bytes]) -> bytes:
+    """Returns an input for the decoder of a record type."""
     max_cells = 9
-    return struct.pack("<BBB", 1, plan, max_cells) + SEPARATOR.join(records)
+    return struct.pack("<BBBB", 1, record_type, plan, max_cells) + SEPARATOR.join(records)
 
 
 def framing_input(flags: int, start: int, payloads: Sequence[bytes]) -> bytes:
@@ -87,8 +110,9 @@ def framing_input(flags: int, start: int, payloads: Sequence[bytes]) -> bytes:
 
 def inputs() -> Iterator[bytes]:
     """Yields all of them."""
-    for plan, records in itertools.product(range(NUM_PLANS), RECORD_LISTS):
-        yield decode_input(plan, records)
+    choices = range(NUM_RECORD_TYPES), range(NUM_PLANS)
+    for record_type, plan, records in itertools.product(*choices, RECORD_LISTS):
+        yield decode_input(record_type, plan, records)
     for flags, start, payloads in itertools.product(range(8), (0, 5, 28), PAYLOADS):
         yield framing_input(flags, start, payloads)
 

@@ -8,7 +8,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-20} seed=${SEED:-1}
 build=build/fuzz
-sources=(tests/fuzz/fuzz_*.cc tfrecord_beam/kernel/native/[!m]*.cc) # all but module.cc
+shopt -s extglob
+sources=(tests/fuzz/fuzz_*.cc tfrecord_beam/kernel/native/!(*module).cc) # all but those of pybind11
 flags=(-std=c++17 -O1 -g -fno-omit-frame-pointer -Wall -Wextra
   -fsanitize=address,undefined -fno-sanitize-recover=undefined -Itfrecord_beam/kernel/native)
 export UBSAN_OPTIONS=print_stacktrace=1

@@ -159,14 +159,8 @@ def test_field_2_that_is_not_length_delimited(kernel: ModuleType) -> None:
     assert fault_of(kernel, GOOD + wire.group(2)) is None
 
 
-def example_list_with_context(*examples: bytes, context: bytes | None = None) -> bytes:
-    """Returns an ``ExampleListWithContext`` (tensorflow_serving/apis/input.proto)."""
-    listed = b"".join(delimited(1, one) for one in examples)
-    return listed + (b"" if context is None else delimited(2, context))
-
-
 def test_example_list_with_context(kernel: ModuleType) -> None:
-    record = example_list_with_context(GOOD, GOOD, context=GOOD)
+    record = wire.example_list(GOOD, GOOD, context=GOOD)
     for plan in (ALL, plan_of({"f": INT64}), plan_of({})):
         assert fault_of(kernel, record, plan) == DecodeFault.FEATURE_LISTS
 
@@ -184,7 +178,7 @@ def test_example_list_with_context(kernel: ModuleType) -> None:
 )
 def test_example_list_without_context(kernel: ModuleType, examples: list[bytes]) -> None:
     """Each Example in it looks like a features message, whose name is a serialised map entry."""
-    record = example_list_with_context(*examples)
+    record = wire.example_list(*examples)
     for plan in (ALL, plan_of({"f": INT64}), plan_of({})):
         assert fault_of(kernel, record, plan) == DecodeFault.NESTED_EXAMPLE
 
@@ -317,7 +311,7 @@ FAULTY_PARTS = {
 }
 
 
-@pytest.mark.parametrize(("first", "second"), [*itertools.combinations(DecodeFault, 2)])
+@pytest.mark.parametrize(("first", "second"), [*itertools.combinations(FAULTY_PARTS, 2)])
 def test_first_of_two_faults_counts(
     kernel: ModuleType, first: DecodeFault, second: DecodeFault
 ) -> None:
@@ -327,7 +321,7 @@ def test_first_of_two_faults_counts(
         assert [(failure.fault, failure.record) for failure in failures] == [(first, 1)]
 
 
-@pytest.mark.parametrize("fault", DecodeFault)
+@pytest.mark.parametrize("fault", FAULTY_PARTS)
 def test_each_part_brings_its_fault(kernel: ModuleType, fault: DecodeFault) -> None:
     _, failures = decode_all(kernel, [GOOD, FAULTY_PARTS[fault]], plan_of(None, "raw"))
     assert [(failure.fault, failure.record) for failure in failures] == [(fault, 1)]
@@ -356,11 +350,13 @@ ERRORS = {
     ),
     DecodeFault.FEATURE_LISTS: (
         NOT_AN_EXAMPLE + "a message with field 2 - at record 1 "
-        "(a tf.train.SequenceExample or an ExampleListWithContext?)",
+        "(for a tf.train.SequenceExample or an ExampleListWithContext say so: "
+        "record_type='SequenceExample' or record_type='ExampleListWithContext')",
         None,
     ),
     DecodeFault.NESTED_EXAMPLE: (
-        NOT_AN_EXAMPLE + "messages nested in it - at record 1 (an ExampleListWithContext?)",
+        NOT_AN_EXAMPLE + "messages nested in it - at record 1 "
+        "(for an ExampleListWithContext say so: record_type='ExampleListWithContext')",
         None,
     ),
     DecodeFault.RAW_COLUMN_COLLISION: (
@@ -380,7 +376,7 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("fault", DecodeFault)
+@pytest.mark.parametrize("fault", FAULTY_PARTS)
 def test_text_and_place_of_the_error(kernel: ModuleType, fault: DecodeFault) -> None:
     decoder = kernel.ExampleDecoder(plan_of(None, "raw"))
     records = [GOOD, FAULTY_PARTS[fault], FAULTY_PARTS[DecodeFault.MALFORMED]]
@@ -413,7 +409,7 @@ WITHOUT_PLANNED_COLUMNS = (DecodeFault.RAW_COLUMN_COLLISION, DecodeFault.NAME_WI
 """Faults of features that are to become columns though no plan names them."""
 
 
-@pytest.mark.parametrize("fault", DecodeFault)
+@pytest.mark.parametrize("fault", FAULTY_PARTS)
 def test_failed_records_leave_no_trace(kernel: ModuleType, fault: DecodeFault) -> None:
     """The batch is what the good records alone would give: no row, no column, no kind of theirs."""
     traces = example(entry("g", bytes_list(b"x")), entry("new", int64(1)), entry("f", int64(9)))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         ArrowArrayExportable as ArrowArrayExportable,
         ExampleDecoder as ExampleDecoder,
         ExampleEncoder as ExampleEncoder,
+        ExampleListDecoder as ExampleListDecoder,
+        SequenceExampleDecoder as SequenceExampleDecoder,
         allocate as allocate,
         crc32c as crc32c,
         find_record as find_record,
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _NAMES = (
     "ExampleDecoder",
     "ExampleEncoder",
+    "ExampleListDecoder",
+    "SequenceExampleDecoder",
     "allocate",
     "crc32c",
     "find_record",

@@ -11,7 +11,14 @@ from typing import Protocol
 
 from typing_extensions import Buffer
 
-from tfrecord_beam.kernel.plan import Candidate, DecodeFailure, DecodePlan, EncodePlan, Scan
+from tfrecord_beam.kernel.plan import (
+    Candidate,
+    DecodeFailure,
+    DecodePlan,
+    EncodePlan,
+    Scan,
+    SequenceDecodePlan,
+)
 
 class ArrowArrayExportable(Protocol):
     """A record batch behind the Arrow PyCapsule protocol: ``pa.record_batch(obj)`` takes it."""
@@ -176,3 +183,82 @@ class ExampleEncoder:
 
     def encode_records(self, batch: ArrowArrayExportable) -> list[bytes]:
         """Returns the same records as objects of their own."""
+
+class SequenceExampleDecoder:
+    """Decodes serialized ``tf.train.SequenceExample`` records into one Arrow record batch.
+
+    The columns of the context are those of an `ExampleDecoder`. After them comes a struct column
+    that is never null, with a field for each feature list: `large_list<item: large_list<item: T>>`,
+    an inner list for each step. The outer list is null where the record does not have the feature
+    list, and empty where it has no step; the inner one is null where the step has no kind, and
+    empty where it has no value. A kind that is not known makes `large_list<item: null>`. For which
+    plans and records there is no struct column says `SequenceDecodePlan`.
+
+    The wire means what the protobuf library says, as for Examples; feature lists that come in
+    parts within one map entry are joined. A cell, of which `max_cells` bounds the number, is a list
+    of values or an outer list.
+
+    Args:
+      plan: what to decode. Keeps no reference to it.
+
+    Raises:
+      ValueError: two columns of one name, or one with the raw-record or the struct column's.
+    """
+
+    def __init__(self, plan: SequenceDecodePlan) -> None: ...
+    def decode(
+        self,
+        data: Buffer,
+        offsets: Buffer,
+        lengths: Buffer,
+        *,
+        collect_failures: bool = False,
+        max_cells: int | None = None,
+    ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
+        """See `ExampleDecoder.decode`."""
+
+    def decode_records(
+        self,
+        records: Sequence[Buffer],
+        *,
+        collect_failures: bool = False,
+        max_cells: int | None = None,
+    ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
+        """See `ExampleDecoder.decode_records`."""
+
+class ExampleListDecoder:
+    """Decodes serialized ``ExampleListWithContext`` records into one Arrow record batch.
+
+    The message (TensorFlow Serving, ``input.proto``) has a list of Examples as field 1 and one
+    Example for all of them, the context, as field 2. The batch is that of a
+    `SequenceExampleDecoder`: the steps are the Examples, so that each list of the struct column
+    has as many inner lists as the record has Examples, null where an Example does not have the
+    feature. A cell of the struct column is an inner list.
+
+    Args:
+      plan: what to decode. Keeps no reference to it.
+
+    Raises:
+      ValueError: two columns of one name, or one with the raw-record or the struct column's.
+    """
+
+    def __init__(self, plan: SequenceDecodePlan) -> None: ...
+    def decode(
+        self,
+        data: Buffer,
+        offsets: Buffer,
+        lengths: Buffer,
+        *,
+        collect_failures: bool = False,
+        max_cells: int | None = None,
+    ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
+        """See `ExampleDecoder.decode`."""
+
+    def decode_records(
+        self,
+        records: Sequence[Buffer],
+        *,
+        collect_failures: bool = False,
+        max_cells: int | None = None,
+    ) -> tuple[ArrowArrayExportable, list[DecodeFailure]]:
+        """See `ExampleDecoder.decode_records`."""

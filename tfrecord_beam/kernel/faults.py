@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tfrecord_beam.errors import DecodeError, EncodeError, Location, SchemaError, TFRecordBeamError
 from tfrecord_beam.kernel.plan import (
+    Column,
     DecodeFailure,
     DecodeFault,
     DecodePlan,
@@ -13,47 +14,71 @@ from tfrecord_beam.kernel.plan import (
     EncodeFault,
     EncodePlan,
     Kind,
+    RecordType,
+    SequenceDecodePlan,
 )
 
-_NOT_EXAMPLE = "Expected a serialized tf.train.Example, found "
+_MESSAGES: dict[RecordType, str] = {
+    "Example": "a serialized tf.train.Example",
+    "SequenceExample": "a serialized tf.train.SequenceExample",
+    "ExampleListWithContext": "a serialized ExampleListWithContext",
+}
 
 
-def decode_error(failure: DecodeFailure) -> DecodeError:
+def decode_error(failure: DecodeFailure, record_type: RecordType = "Example") -> DecodeError:
     """Returns the error for one record that could not be decoded, located by its index."""
     feature = None if failure.feature is None else failure.feature.decode("utf-8", "replace")
     fault = DecodeFault(failure.fault)
+    noun = "sequence feature" if failure.in_sequence else "feature"
+    message = _MESSAGES[record_type]
     hint = None
     if fault is DecodeFault.KIND_MISMATCH:
         expected, found = Kind(failure.expected).list_name, Kind(failure.found).list_name
-        message = f"Expected {expected} for feature {feature!r}, found {found}"
+        text = f"Expected {expected} for {noun} {feature!r}, found {found}"
     elif fault is DecodeFault.NAME_NOT_UTF8:
-        message = "Expected UTF-8 in the name of a feature, found other bytes"
+        text = f"Expected UTF-8 in the name of a {noun}, found other bytes"
     elif fault is DecodeFault.FEATURE_LISTS:
-        message = _NOT_EXAMPLE + "a message with field 2"
-        hint = "a tf.train.SequenceExample or an ExampleListWithContext?"
+        text = f"Expected {message}, found a message with field 2"
+        hint = (
+            "for a tf.train.SequenceExample or an ExampleListWithContext say so: "
+            "record_type='SequenceExample' or record_type='ExampleListWithContext'"
+        )
+        if record_type == "ExampleListWithContext":
+            text = f"Expected {message}, found a list of messages with field 2"
+            hint = None
     elif fault is DecodeFault.NESTED_EXAMPLE:
-        message = _NOT_EXAMPLE + "messages nested in it"
-        hint = "an ExampleListWithContext?"
+        text = f"Expected {message}, found messages nested in it"
+        hint = "for an ExampleListWithContext say so: record_type='ExampleListWithContext'"
     elif fault is DecodeFault.RAW_COLUMN_COLLISION:
-        message = f"Expected no feature with the name of the raw-record column, found {feature!r}"
+        text = f"Expected no feature with the name of the raw-record column, found {feature!r}"
         hint = "choose another raw_record_column_name"
+    elif fault is DecodeFault.SEQUENCE_COLUMN_COLLISION:
+        text = f"Expected no feature with the name of the sequence column, found {feature!r}"
+        hint = "name the columns that you want"
     elif fault is DecodeFault.NAME_WITH_NUL:
-        message = f"Expected no NUL in the name of a feature, found {feature!r}"
+        text = f"Expected no NUL in the name of a {noun}, found {feature!r}"
         hint = "name the columns that you want"
     else:
-        message = _NOT_EXAMPLE + "bytes that do not parse as one"
+        text = f"Expected {message}, found bytes that do not parse as one"
         hint = "are the records messages of another type, encrypted or compressed one by one?"
-    return DecodeError(message, Location(record=failure.record, feature=feature), hint)
+    return DecodeError(text, Location(record=failure.record, feature=feature), hint)
 
 
-def check_plan(plan: DecodePlan) -> None:
+def check_plan(plan: DecodePlan | SequenceDecodePlan) -> None:
     """Raises SchemaError if columns of `plan` cannot be told apart by their names in Arrow."""
-    names = {column.name for column in plan.columns or ()}
-    _check_distinct(column.name for column in plan.columns or ())
-    for name in (*names, plan.raw_record_column or ""):
-        # The Arrow C data interface takes UTF-8, up to the first NUL.
-        if "\0" in name or not _is_encodable(name):
-            raise SchemaError(f"Expected UTF-8 without NUL in the name of a column, found {name!r}")
+    names = _check_names(plan.columns or ())
+    if isinstance(plan, SequenceDecodePlan):
+        _check_names(plan.sequence_columns or ())
+        _check_name(plan.sequence_column_name)
+        if plan.sequence_column_name in names:
+            raise SchemaError(
+                "Expected no column with the name of the sequence column, "
+                f"found {plan.sequence_column_name!r}"
+            )
+        names.add(plan.sequence_column_name)
+    if plan.raw_record_column is None:
+        return
+    _check_name(plan.raw_record_column)
     if plan.raw_record_column in names:
         raise SchemaError(
             "Expected no column with the name of the raw-record column, "
@@ -103,6 +128,21 @@ def _check_distinct(names: Iterable[str]) -> None:
         if name in seen:
             raise SchemaError(f"Expected columns of different names, found {name!r} twice")
         seen.add(name)
+
+
+def _check_names(columns: Iterable[Column]) -> set[str]:
+    """Returns the names of columns of one struct."""
+    names = [column.name for column in columns]
+    _check_distinct(names)
+    for name in names:
+        _check_name(name)
+    return set(names)
+
+
+def _check_name(name: str) -> None:
+    # The Arrow C data interface takes UTF-8, up to the first NUL.
+    if "\0" in name or not _is_encodable(name):
+        raise SchemaError(f"Expected UTF-8 without NUL in the name of a column, found {name!r}")
 
 
 def _is_encodable(name: str) -> bool:

@@ -1,6 +1,6 @@
 """What a kernel is asked to do and what it answers: the contract that both kernels obey.
 
-Everything here is plain data. A kernel gets buffers and a `DecodePlan`, and answers with Arrow
+Everything here is plain data. A kernel gets buffers and a plan for decoding, and answers with Arrow
 data (an object with ``__arrow_c_array__``), a `Scan`, a `Candidate` or `DecodeFailure`s; or it gets
 Arrow data and an `EncodePlan`, and answers with records.
 """
@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
+
+RecordType = Literal["Example", "SequenceExample", "ExampleListWithContext"]
+"""What a record is: ``tf.train.Example``, ``tf.train.SequenceExample``, or the message of ranking
+data that holds a list of Examples and one for all of them."""
+
+SEQUENCE_COLUMN = "##SEQUENCE##"
+"""The usual name of the struct column that holds what each step of a record has."""
 
 
 class Kind(enum.IntEnum):
@@ -54,27 +61,49 @@ class DecodePlan:
     raw_record_column: str | None = None
 
 
+@dataclasses.dataclass(frozen=True)
+class SequenceDecodePlan:
+    """What to decode of each ``tf.train.SequenceExample`` or ``ExampleListWithContext``.
+
+    Attributes:
+      columns: the wanted columns of the context, as in `DecodePlan`.
+      sequence_columns: the wanted fields of the struct column, likewise: those of the feature
+        lists, or of the list of Examples. Empty: no struct column. None: every one that the records
+        show, and no struct column where no record has feature lists (or Examples).
+      sequence_column_name: name of the struct column, which comes after the context.
+      raw_record_column: as in `DecodePlan`.
+    """
+
+    columns: tuple[Column, ...] | None = None
+    sequence_columns: tuple[Column, ...] | None = None
+    sequence_column_name: str = SEQUENCE_COLUMN
+    raw_record_column: str | None = None
+
+
 class DecodeFault(enum.IntEnum):
     """Why a record could not be decoded. Of several faults the first in this list counts."""
 
     MALFORMED = 1
-    """The protobuf library would not parse these bytes as a ``tf.train.Example``. (The content of
-    features that the plan does not want is not looked at.)"""
+    """The protobuf library would not parse these bytes as a message of the record type. (The
+    content of features that the plan does not want is not looked at.)"""
     NAME_NOT_UTF8 = 2
     """The name of a feature, wanted or not, is not UTF-8."""
     FEATURE_LISTS = 3
-    """The record has a length-delimited field 2: a ``SequenceExample``, or another message."""
+    """An Example, be it in a list, has a length-delimited field 2: a ``SequenceExample``, or
+    another message."""
     NESTED_EXAMPLE = 4
     """A map entry has no value and its name is itself a message of nothing but fields 1 and 2
-    (length-delimited, at least one): an ``ExampleListWithContext`` taken for an Example."""
+    (length-delimited, at least one): an ``ExampleListWithContext`` taken for another type."""
     RAW_COLUMN_COLLISION = 5
     """Without planned columns: a feature has the name of the raw-record column."""
-    NAME_WITH_NUL = 6
+    SEQUENCE_COLUMN_COLLISION = 6
+    """Without planned columns: a feature of the context has the name of the struct column."""
+    NAME_WITH_NUL = 7
     """Without planned columns: a feature's name holds a NUL, at which the Arrow C data interface
-    would cut it. Of several the first in byte order is named."""
-    KIND_MISMATCH = 7
-    """A feature holds another kind than the plan, or than an earlier good record of the call. Of
-    several such features the first in output order is named."""
+    would cut it. Of several the first in byte order is named, of the context before others."""
+    KIND_MISMATCH = 8
+    """A feature holds another kind than the plan, than an earlier good record of the call, or than
+    an earlier step. Of several such features the first in output order is named."""
 
 
 class DecodeFailure(NamedTuple):
@@ -87,6 +116,7 @@ class DecodeFailure(NamedTuple):
         else None.
       expected: for KIND_MISMATCH the expected `Kind`, else 0.
       found: for KIND_MISMATCH the `Kind` that was found, else 0.
+      in_sequence: whether the fault is in the feature lists, or in the list of Examples.
     """
 
     fault: int
@@ -94,6 +124,7 @@ class DecodeFailure(NamedTuple):
     feature: bytes | None = None
     expected: int = 0
     found: int = 0
+    in_sequence: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

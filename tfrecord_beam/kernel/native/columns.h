@@ -38,6 +38,11 @@ class Buffer {
     return static_cast<T*>(block_.data);
   }
 
+  template <typename T>
+  const T* as() const {
+    return static_cast<const T*>(block_.data);
+  }
+
   size_t room() const { return block_.capacity - size_; }
   uint8_t* end() { return data() + size_; }
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "arrow_abi.h"
-#include "list_column.h"
+#include "value_buffer.h"
 
 namespace tfrecord_beam {
 

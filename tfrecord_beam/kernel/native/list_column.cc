@@ -5,20 +5,13 @@
 #include <utility>
 
 namespace tfrecord_beam {
-namespace {
 
-Buffer Finished(Buffer buffer) {
-  if (buffer.data() == nullptr) buffer.Reserve(1);  // consumers may want a pointer in any case
-  return buffer;
-}
-
-}  // namespace
-
-void ListColumn::AddNulls(int64_t rows) {
+void ListEnds::AddNulls(int64_t rows) {
   uint8_t* const bits = validity_.data();
+  auto* const ends = ends_.as<int64_t>();
   const int64_t stop = rows_ + rows;
   null_count_ += rows;
-  std::fill(offsets() + rows_ + 1, offsets() + stop + 1, values_count_);
+  std::fill(ends + rows_ + 1, ends + stop + 1, ends[rows_]);
   while (rows_ < stop) {
     if (rows_ % 8 == 0 && stop - rows_ >= 8) {  // whole bytes
       const int64_t bytes = (stop - rows_) / 8;
@@ -31,45 +24,58 @@ void ListColumn::AddNulls(int64_t rows) {
   }
 }
 
-// All rows probably need as much as the rows so far, so that much is taken at once: to grow by
-// steps would copy everything several times.
-void ListColumn::GrowValues(size_t more) {
-  constexpr int64_t kEnoughRows = 16;
-  size_t expected = 0;
-  if (rows_ >= kEnoughRows) {
-    const double per_row = static_cast<double>(values_.size()) / static_cast<double>(rows_);
-    expected = static_cast<size_t>(1.05 * per_row * static_cast<double>(max_rows_ - rows_));
+void ListEnds::RewindTo(int64_t row) {
+  while (rows_ > row) {
+    --rows_;
+    uint8_t& bits = validity_.data()[rows_ / 8];
+    const auto bit = static_cast<uint8_t>(1 << (rows_ % 8));
+    null_count_ -= (bits & bit) == 0;
+    bits = static_cast<uint8_t>(bits | bit);
   }
-  // Each value has at least a byte of the records.
-  const size_t most = max_bytes_ * (kind_ == Kind::kInt64 ? sizeof(int64_t) : 1);
-  expected = std::min(expected, most - std::min(most, values_.size()));
-  values_.Reserve(std::max(more, expected));
+}
+
+void ListEnds::Grow(int64_t rows) {
+  capacity_ = std::max(rows, 2 * capacity_);
+  // The sizes are those of what was written: no more than that is copied.
+  ends_.Truncate(static_cast<size_t>(rows_ + 1) * sizeof(int64_t));
+  ends_.Reserve(static_cast<size_t>(capacity_ - rows_) * sizeof(int64_t));
+  validity_.Truncate(static_cast<size_t>(rows_ + 7) / 8);
+  const size_t fresh = static_cast<size_t>(capacity_ + 7) / 8 - validity_.size();
+  std::memset(validity_.Reserve(fresh), 0xff, fresh);
+}
+
+Array ListEnds::Finish(std::string_view name, Array items) {
+  Array lists;
+  lists.name = std::string(name);
+  lists.format = "+L";
+  lists.length = rows_;
+  lists.null_count = null_count_;
+  ends_.Truncate(static_cast<size_t>(rows_ + 1) * sizeof(int64_t));
+  validity_.Truncate(null_count_ == 0 ? 0 : static_cast<size_t>(rows_ + 7) / 8);
+  lists.buffers.push_back(std::move(validity_));
+  lists.buffers.push_back(std::move(ends_));
+  lists.children.push_back(std::move(items));
+  return lists;
 }
 
 Array ListColumn::Finish(int64_t rows) {
-  StartRow(rows);
-  Array list;
-  list.name = std::string(name_);
-  list.length = rows;
-  list.null_count = kind_ == Kind::kNone ? rows : null_count_;
-  if (kind_ == Kind::kNone) {
-    list.format = "n";
-    return list;
+  if (values_.kind() == Kind::kNone) {
+    Array nulls;
+    nulls.name = std::string(name_);
+    nulls.format = "n";
+    nulls.length = rows;
+    nulls.null_count = rows;
+    return nulls;
   }
-  list.format = "+L";
-  if (null_count_ != 0) validity_.Advance(static_cast<size_t>(rows + 7) / 8);
-  list.buffers.push_back(std::move(validity_));
-  offsets_.Advance(static_cast<size_t>(rows + 1) * sizeof(int64_t));
-  list.buffers.push_back(std::move(offsets_));
-  Array values;
-  values.name = "item";
-  values.format = kind_ == Kind::kBytes ? "Z" : kind_ == Kind::kFloat ? "f" : "l";
-  values.length = values_count_;
-  values.buffers.emplace_back();
-  if (kind_ == Kind::kBytes) values.buffers.push_back(Finished(std::move(value_ends_)));
-  values.buffers.push_back(Finished(std::move(values_)));
-  list.children.push_back(std::move(values));
-  return list;
+  Reserve(rows);
+  StartRow(rows);
+  return lists_.Finish(name_, values_.Finish());
+}
+
+Array NestedColumn::Finish(int64_t rows) {
+  Reserve(rows);
+  StartRow(rows);
+  return lists_.Finish(name_, steps_.Finish(steps_.rows()));
 }
 
 }  // namespace tfrecord_beam

@@ -1,4 +1,4 @@
-// The column of one feature while it is being built: a list of values, or null, for each row.
+// Columns while they are being built: a list of values, or a list of such lists, for each row.
 #pragma once
 
 #include <cstdint>
@@ -6,130 +6,123 @@
 #include <string_view>
 
 #include "columns.h"
-#include "wire.h"
+#include "value_buffer.h"
 
 namespace tfrecord_beam {
 
-enum class Kind : int { kNone = 0, kBytes = 1, kFloat = 2, kInt64 = 3 };  // as in plan.py
-
-// Rows come in order and may be left out: a row that was not written when a later one is, is null.
-// The row written last can be taken back.
-class ListColumn {
+// Where each list of a column ends and which are null. Lists can be taken back from the end.
+class ListEnds {
  public:
-  // `max_bytes`: what the records have together; only a hint of how much to expect.
-  ListColumn(std::string_view name, Kind kind, int64_t max_rows, size_t max_bytes)
-      : name_(name), max_rows_(max_rows), max_bytes_(max_bytes) {
-    offsets_.Reserve(static_cast<size_t>(max_rows + 1) * sizeof(int64_t));
-    offsets()[0] = 0;
-    const auto bitmap_size = static_cast<size_t>(max_rows + 7) / 8;
-    if (bitmap_size != 0) std::memset(validity_.Reserve(bitmap_size), 0xff, bitmap_size);
-    SetKind(kind);
-  }
+  ListEnds() { ends_.AppendValue<int64_t>(0); }
 
-  std::string_view name() const { return name_; }
-  Kind kind() const { return kind_; }
   int64_t rows() const { return rows_; }
 
-  // Only while the column has no values.
-  void SetKind(Kind kind) {
-    kind_ = kind;
-    if (kind == Kind::kBytes && value_ends_.size() == 0) value_ends_.AppendValue<int64_t>(0);
+  // Where the lists before `row` end.
+  int64_t EndBefore(int64_t row) const { return ends_.as<int64_t>()[row]; }
+
+  // Makes room for `rows` lists in all. Nothing else does.
+  void Reserve(int64_t rows) {
+    if (rows > capacity_) Grow(rows);
   }
+
+  void Add(int64_t end) { ends_.as<int64_t>()[++rows_] = end; }
+
+  void AddNulls(int64_t rows);
+
+  // Takes back the lists from `row` on.
+  void RewindTo(int64_t row);
+
+  // Moves the data out, as lists of `items`.
+  Array Finish(std::string_view name, Array items);
+
+ private:
+  void Grow(int64_t rows);
+
+  int64_t rows_ = 0;
+  int64_t null_count_ = 0;
+  int64_t capacity_ = 0;
+  Buffer ends_;      // int64 [capacity_ + 1], a list ends at ends_[row + 1]
+  Buffer validity_;  // a bit a list, set from rows_ on
+};
+
+// A list of values, or null, for each row. Rows come in order and may be left out: a row that was
+// not written when a later one is, is null. Rows can be taken back from the end.
+class ListColumn {
+ public:
+  ListColumn(std::string_view name, Kind kind, const Progress& progress)
+      : name_(name), values_(kind, progress) {}
+
+  std::string_view name() const { return name_; }
+  int64_t rows() const { return lists_.rows(); }
+  ValueBuffer& values() { return values_; }
+  const ValueBuffer& values() const { return values_; }
+
+  // The column of values that rows are made of: this one.
+  ListColumn& innermost() { return *this; }
+
+  // Makes room for `rows` rows in all; no other function but Finish does.
+  void Reserve(int64_t rows) { lists_.Reserve(rows); }
 
   // Goes to `row`, which is at or after the end.
   void StartRow(int64_t row) {
-    if (rows_ < row) AddNulls(row - rows_);
+    if (rows() < row) lists_.AddNulls(row - rows());
   }
 
-  void AddVarint(uint64_t value) {
-    ReserveValues(sizeof(value));
-    values_.AppendValue(value);
-    ++values_count_;
-  }
-
-  bool AddPackedVarints(std::string_view packed) {
-    auto* const begin =
-        reinterpret_cast<uint64_t*>(ReserveValues(CountVarints(packed) * sizeof(uint64_t)));
-    uint64_t* end = begin;
-    if (!DecodeVarints<true>(packed, begin + values_.room() / sizeof(uint64_t), &end)) return false;
-    values_.Advance(static_cast<size_t>(end - begin) * sizeof(uint64_t));
-    values_count_ += end - begin;
-    return true;
-  }
-
-  void AddFloats(std::string_view little_endian) {
-    ReserveValues(little_endian.size());
-    values_.Append(little_endian);
-    values_count_ += static_cast<int64_t>(little_endian.size() / sizeof(float));
-  }
-
-  void AddBytes(std::string_view bytes) {
-    ReserveValues(bytes.size());
-    values_.Append(bytes);
-    value_ends_.AppendValue(static_cast<int64_t>(values_.size()));
-    ++values_count_;
-  }
-
-  // Ends the row that was started.
+  // Ends the row that was started. One that is not valid has no values.
   void FinishRow(bool valid) {
-    if (!valid) return AddNulls(1);
-    offsets()[++rows_] = values_count_;
+    if (!valid) return lists_.AddNulls(1);
+    lists_.Add(values_.count());
   }
 
   // Takes back all that was added since StartRow(row), whether the row was finished or not.
   void RewindTo(int64_t row) {
-    if (rows_ > row) {
-      uint8_t& bits = validity_.data()[row / 8];
-      const auto bit = static_cast<uint8_t>(1 << (row % 8));
-      null_count_ -= (bits & bit) == 0;
-      bits = static_cast<uint8_t>(bits | bit);
-      rows_ = row;
-    }
-    values_count_ = offsets()[row];
-    const auto count = static_cast<size_t>(values_count_);
-    switch (kind_) {
-      case Kind::kNone:
-        break;
-      case Kind::kFloat:
-        values_.Truncate(count * sizeof(float));
-        break;
-      case Kind::kInt64:
-        values_.Truncate(count * sizeof(int64_t));
-        break;
-      case Kind::kBytes:
-        value_ends_.Truncate((count + 1) * sizeof(int64_t));
-        values_.Truncate(static_cast<size_t>(value_ends_.as<int64_t>()[count]));
-        break;
-    }
+    lists_.RewindTo(row);
+    values_.Truncate(lists_.EndBefore(row));
   }
 
   // Ends the column at `rows` and moves its data out.
   Array Finish(int64_t rows);
 
  private:
-  void AddNulls(int64_t rows);
+  std::string_view name_;
+  ValueBuffer values_;
+  ListEnds lists_;
+};
 
-  // Makes room for `more` bytes of values and returns where.
-  uint8_t* ReserveValues(size_t more) {
-    if (values_.room() < more) GrowValues(more);
-    return values_.end();
+// A list of steps, or null, for each row; a step is a row of a ListColumn. Rows as there.
+class NestedColumn {
+ public:
+  NestedColumn(std::string_view name, Kind kind, const Progress& progress)
+      : name_(name), steps_("item", kind, progress) {}
+
+  std::string_view name() const { return name_; }
+  int64_t rows() const { return lists_.rows(); }
+  ValueBuffer& values() { return steps_.values(); }
+  const ValueBuffer& values() const { return steps_.values(); }
+  ListColumn& innermost() { return steps_; }
+
+  void Reserve(int64_t rows) { lists_.Reserve(rows); }
+
+  void StartRow(int64_t row) {
+    if (rows() < row) lists_.AddNulls(row - rows());
   }
 
-  void GrowValues(size_t more);
+  // Begins the next step of the row; `innermost().FinishRow` ends it.
+  void StartStep() { steps_.Reserve(steps_.rows() + 1); }
 
-  int64_t* offsets() { return offsets_.as<int64_t>(); }
+  void FinishRow() { lists_.Add(steps_.rows()); }
 
+  void RewindTo(int64_t row) {
+    lists_.RewindTo(row);
+    steps_.RewindTo(lists_.EndBefore(row));
+  }
+
+  Array Finish(int64_t rows);
+
+ private:
   std::string_view name_;
-  Kind kind_ = Kind::kNone;
-  int64_t max_rows_;
-  size_t max_bytes_;
-  int64_t rows_ = 0;
-  int64_t null_count_ = 0;
-  int64_t values_count_ = 0;
-  Buffer offsets_;     // int64 [max_rows + 1], a row's values end at offsets_[row + 1]
-  Buffer validity_;    // a bit a row
-  Buffer values_;      // int64, float, or the bytes of all values
-  Buffer value_ends_;  // kBytes: int64, 0 and where each value ends
+  ListColumn steps_;
+  ListEnds lists_;
 };
 
 }  // namespace tfrecord_beam

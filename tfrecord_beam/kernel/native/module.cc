@@ -17,6 +17,7 @@
 #include "crc32c.h"
 #include "example.h"
 #include "framing.h"
+#include "sequence_example.h"
 
 namespace py = pybind11;
 
@@ -81,8 +82,9 @@ py::object Allocate(size_t size) {
   return MakeMemoryView(std::move(buffer));
 }
 
-[[noreturn]] void ThrowDecodeError(const py::object& failure) {
-  ThrowError(py::module_::import("tfrecord_beam.kernel.faults").attr("decode_error")(failure));
+[[noreturn]] void ThrowDecodeError(const py::object& failure, const char* record_type) {
+  ThrowError(py::module_::import("tfrecord_beam.kernel.faults")
+                 .attr("decode_error")(failure, record_type));
 }
 
 py::object ToPython(const Failure& failure) {
@@ -90,7 +92,8 @@ py::object ToPython(const Failure& failure) {
   if (failure.feature) feature = py::bytes(*failure.feature);
   return py::module_::import("tfrecord_beam.kernel.plan")
       .attr("DecodeFailure")(static_cast<int>(failure.fault), failure.record, feature,
-                             static_cast<int>(failure.expected), static_cast<int>(failure.found));
+                             static_cast<int>(failure.expected), static_cast<int>(failure.found),
+                             failure.in_sequence);
 }
 
 // Releases what a capsule holds unless a consumer has moved it out, which nulls its release
@@ -131,21 +134,62 @@ class ExportableBatch {
   std::shared_ptr<const Array> batch_;
 };
 
-class ExampleDecoder {
+std::optional<std::vector<PlannedColumn>> ToColumns(const py::object& planned) {
+  if (planned.is_none()) return std::nullopt;
+  std::vector<PlannedColumn> columns;
+  for (const py::handle column : planned) {
+    const py::object kind = column.attr("kind");
+    columns.push_back({column.attr("name").cast<std::string>(),
+                       kind.is_none() ? Kind::kNone : static_cast<Kind>(kind.cast<int>())});
+  }
+  return columns;
+}
+
+// A record type: the names that Python has for it, its plan and its decoding.
+struct ExampleType {
+  static constexpr const char* kName = "Example";
+  using Plan = ExamplePlan;
+  static constexpr auto kDecode = DecodeExamples;
+  static std::unique_ptr<const Plan> ToPlan(const py::object& plan) {
+    return std::make_unique<Plan>(
+        ToColumns(plan.attr("columns")),
+        plan.attr("raw_record_column").cast<std::optional<std::string>>());
+  }
+};
+
+struct SequenceExampleType {
+  static constexpr const char* kName = "SequenceExample";
+  using Plan = SequencePlan;
+  static constexpr auto kDecode = DecodeSequenceExamples;
+  static std::unique_ptr<const Plan> ToPlan(const py::object& plan) {
+    return std::make_unique<Plan>(
+        ToColumns(plan.attr("columns")), ToColumns(plan.attr("sequence_columns")),
+        plan.attr("sequence_column_name").cast<std::string>(),
+        plan.attr("raw_record_column").cast<std::optional<std::string>>());
+  }
+};
+
+struct ExampleListType : SequenceExampleType {
+  static constexpr const char* kName = "ExampleListWithContext";
+  static constexpr auto kDecode = DecodeExampleLists;
+};
+
+template <typename RecordType>
+class RecordDecoder {
  public:
-  explicit ExampleDecoder(const py::object& plan) {
+  explicit RecordDecoder(const py::object& plan) {
     py::module_::import("tfrecord_beam.kernel.faults").attr("check_plan")(plan);
-    std::optional<std::vector<PlannedColumn>> columns;
-    if (!plan.attr("columns").is_none()) {
-      columns.emplace();
-      for (const py::handle column : plan.attr("columns")) {
-        const py::object kind = column.attr("kind");
-        columns->push_back({column.attr("name").cast<std::string>(),
-                            kind.is_none() ? Kind::kNone : static_cast<Kind>(kind.cast<int>())});
-      }
-    }
-    plan_ = std::make_unique<ExamplePlan>(
-        std::move(columns), plan.attr("raw_record_column").cast<std::optional<std::string>>());
+    plan_ = RecordType::ToPlan(plan);
+  }
+
+  static void Define(const py::module_& module, const char* name) {
+    py::class_<RecordDecoder>(module, name)
+        .def(py::init<const py::object&>(), py::arg("plan"))
+        .def("decode", &RecordDecoder::Decode, py::arg("data"), py::arg("offsets"),
+             py::arg("lengths"), py::kw_only(), py::arg("collect_failures") = false,
+             py::arg("max_cells") = py::none())
+        .def("decode_records", &RecordDecoder::DecodeRecords, py::arg("records"), py::kw_only(),
+             py::arg("collect_failures") = false, py::arg("max_cells") = py::none());
   }
 
   py::tuple Decode(const py::buffer& data, const py::buffer& offsets, const py::buffer& lengths,
@@ -192,15 +236,16 @@ class ExampleDecoder {
     DecodeResult result;
     {
       const py::gil_scoped_release release;
-      result = DecodeExamples(*plan_, records, collect_failures, max_cells.value_or(kNoBound));
+      result =
+          RecordType::kDecode(*plan_, {records, collect_failures, max_cells.value_or(kNoBound)});
     }
     py::list failures;
     for (const Failure& failure : result.failures) failures.append(ToPython(failure));
-    if (!collect_failures && !failures.empty()) ThrowDecodeError(failures[0]);
+    if (!collect_failures && !failures.empty()) ThrowDecodeError(failures[0], RecordType::kName);
     return py::make_tuple(ExportableBatch(std::move(result.batch)), failures);
   }
 
-  std::unique_ptr<const ExamplePlan> plan_;
+  std::unique_ptr<const typename RecordType::Plan> plan_;
 };
 
 uint32_t ComputeCrc(const py::buffer& data, uint32_t crc,
@@ -298,13 +343,9 @@ PYBIND11_MODULE(_native, module) {
           [](const ExportableBatch& batch, const py::object&) { return batch.SchemaAndArray(); },
           py::arg("requested_schema") = py::none());
 
-  py::class_<ExampleDecoder>(module, "ExampleDecoder")
-      .def(py::init<const py::object&>(), py::arg("plan"))
-      .def("decode", &ExampleDecoder::Decode, py::arg("data"), py::arg("offsets"),
-           py::arg("lengths"), py::kw_only(), py::arg("collect_failures") = false,
-           py::arg("max_cells") = py::none())
-      .def("decode_records", &ExampleDecoder::DecodeRecords, py::arg("records"), py::kw_only(),
-           py::arg("collect_failures") = false, py::arg("max_cells") = py::none());
+  RecordDecoder<ExampleType>::Define(module, "ExampleDecoder");
+  RecordDecoder<SequenceExampleType>::Define(module, "SequenceExampleDecoder");
+  RecordDecoder<ExampleListType>::Define(module, "ExampleListDecoder");
 
   BindExampleEncoder(module);
 

@@ -11,10 +11,16 @@ from tfrecord_beam.kernel.reference.crc32c import crc32c, masked_crc32c
 from tfrecord_beam.kernel.reference.encode import ExampleEncoder
 from tfrecord_beam.kernel.reference.example import ExampleDecoder
 from tfrecord_beam.kernel.reference.framing import allocate, find_record, frame, scan
+from tfrecord_beam.kernel.reference.sequence_example import (
+    ExampleListDecoder,
+    SequenceExampleDecoder,
+)
 
 __all__ = [
     "ExampleDecoder",
     "ExampleEncoder",
+    "ExampleListDecoder",
+    "SequenceExampleDecoder",
     "allocate",
     "crc32c",
     "find_record",

@@ -4,8 +4,11 @@ Three sets, wire-compatible with each other:
 
 * `Example`, `SequenceExample` and their parts as TensorFlow declares them
   (``core/example/example.proto`` and ``feature.proto``).
-* `OutlineExample` reads an Example down to names and unread values.
-* `ContentExample` reads it down to values.
+* `OutlineExample`, ... read a record down to names and unread values; feature lists look like
+  features there.
+* `ContentExample`, ... read it down to values.
+
+`ExampleList` is what TensorFlow Serving declares as ``ExampleListWithContext`` (``input.proto``).
 
 Outline and content differ from TensorFlow's declarations where those would hide something:
 ``features`` and the entries of its map are repeated, and so are the parts of an outlined entry, so
@@ -48,6 +51,8 @@ _OUTLINE = {
     "Features": ["repeated Entry feature = 1"],
     "FeatureList": ["repeated bytes feature = 1"],
     "Example": ["repeated Features features = 1", "repeated bytes feature_lists = 2"],
+    "SequenceExample": ["repeated Features context = 1", "repeated Features feature_lists = 2"],
+    "ExampleList": ["repeated Example examples = 1", "repeated Example context = 2"],
     "Envelope": ["repeated bytes first = 1", "repeated bytes second = 2"],
 }
 _CONTENT = {
@@ -58,6 +63,11 @@ _CONTENT = {
     "Entry": ["repeated bytes key = 1", "optional Feature value = 2"],
     "Features": ["repeated Entry feature = 1"],
     "Example": ["repeated Features features = 1"],
+    "FeatureList": ["repeated Feature feature = 1"],
+    "ListEntry": ["repeated bytes key = 1", "optional FeatureList value = 2"],
+    "FeatureLists": ["repeated ListEntry feature = 1"],
+    "SequenceExample": ["repeated Features context = 1", "repeated FeatureLists feature_lists = 2"],
+    "ExampleList": ["repeated Example examples = 1", "repeated Example context = 2"],
 }
 
 
@@ -111,8 +121,12 @@ _outline = _declare_messages("outline", _OUTLINE)
 OutlineExample = _outline["Example"]
 OutlineFeatures = _outline["Features"]
 OutlineFeatureList = _outline["FeatureList"]
+OutlineSequenceExample = _outline["SequenceExample"]
+OutlineExampleList = _outline["ExampleList"]
 Envelope = _outline["Envelope"]
 
 _content = _declare_messages("content", _CONTENT)
 ContentExample = _content["Example"]
 ContentFeature = _content["Feature"]
+ContentSequenceExample = _content["SequenceExample"]
+ContentExampleList = _content["ExampleList"]

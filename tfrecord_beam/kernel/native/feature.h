@@ -1,12 +1,16 @@
-// The value lists of a tf.train.Feature, read into a column or only checked:
+// A tf.train.Feature: its value lists, read into a column or only checked.
 //
+//   message Feature   { oneof kind { BytesList bytes_list = 1;
+//                                    FloatList float_list = 2;
+//                                    Int64List int64_list = 3; } }
 //   message BytesList { repeated bytes value = 1; }   and FloatList, Int64List alike
 #pragma once
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
-#include "list_column.h"
+#include "value_buffer.h"
 #include "wire.h"
 
 namespace tfrecord_beam {
@@ -107,28 +111,38 @@ inline bool CheckList(Kind kind, Cursor list, int depth) {
 
 // Adds a list that is empty or one field 1, packed if it holds numbers. False: it is not, and
 // nothing is added.
-[[gnu::always_inline]] inline bool AddUsualList(Kind kind, Cursor list, ListColumn& column) {
+[[gnu::always_inline]] inline bool AddUsualList(Kind kind, Cursor list, ValueBuffer& values) {
   if (list.done()) return true;
   Cursor content;
   if (!list.TakeField(LengthTag(1), &content) || !list.done()) return false;
   switch (kind) {
     case Kind::kBytes:
-      column.AddBytes(content.bytes());
+      values.AddBytes(content.bytes());
       return true;
     case Kind::kFloat:
       if (content.left() % sizeof(float) != 0) return false;
-      column.AddFloats(content.bytes());
+      values.AddFloats(content.bytes());
       return true;
     case Kind::kInt64:
-      return column.AddPackedVarints(content.bytes());
+      return values.AddPackedVarints(content.bytes());
     case Kind::kNone:
       break;
   }
   return false;
 }
 
-inline bool IsKind(uint32_t field, WireType type) {
-  return type == WireType::kLength && field >= 1 && field <= 3;
+// If a Feature is one list, gives it. Nearly all Features are.
+inline bool TakeOneList(Cursor feature, Kind* kind, Cursor* list) {
+  for (const Kind each : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
+    *kind = each;
+    if (feature.TakeField(LengthTag(static_cast<uint32_t>(each)), list)) return feature.done();
+  }
+  return false;
 }
+
+// The lists of a Feature that may come in several parts: of its last kind those that merge into
+// one. All lists are checked. `depth`: how many messages enclose the fields of the Feature.
+bool MergeLists(const std::vector<Cursor>& parts, int depth, Kind* kind,
+                std::vector<Cursor>* lists);
 
 }  // namespace tfrecord_beam

@@ -1,0 +1,414 @@
+// A map from names to features, read into columns:
+//
+//   message Features     { map<string, Feature> feature = 1; }
+//   message FeatureLists { map<string, FeatureList> feature_list = 1; }
+//   message FeatureList  { repeated Feature feature = 1; }
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "column_names.h"
+#include "decoding.h"
+#include "feature.h"
+#include "list_column.h"
+#include "wire.h"
+
+namespace tfrecord_beam {
+
+// The columns of a map and what the current record, of one or more rows, does to them. `Map` is the
+// class that derives from this one and reads the values of entries; see FeatureMap.
+template <typename Map, typename Column>
+class ColumnMap {
+ public:
+  // `depth`: how many messages enclose the fields of the map: the protobuf library limits it.
+  // `most_rows`: how many can be written, or kUnknown.
+  ColumnMap(const PlannedColumns& planned, std::vector<ReservedName> reserved,
+            const Progress& progress, int depth, int64_t most_rows)
+      : depth_(depth),
+        planned_(planned.columns().has_value()),
+        names_(planned, std::move(reserved)),
+        progress_(progress),
+        most_rows_(most_rows),
+        capacity_(planned_ && most_rows != kUnknown ? most_rows : std::min(most_rows, kFewRows)) {
+    if (!planned_) return;
+    columns_.reserve(planned.columns()->size());
+    for (const PlannedColumn& column : *planned.columns()) AddColumn(column.name, column.kind);
+  }
+
+  static constexpr int64_t kUnknown = INT64_MAX;
+
+  int64_t num_columns() const { return static_cast<int64_t>(columns_.size()); }
+  int64_t rows() const { return row_; }  // finished ones
+
+  void StartRecord() {
+    first_row_ = row_;
+    mismatched_ = false;
+    names_.StartRecord();
+  }
+
+  void StartRow() {
+    names_.StartRow();
+    if (row_ >= capacity_) Grow();
+  }
+
+  void FinishRow() { ++row_; }
+
+  void TakeBackRecord() {
+    names_.TakeBackRecord();
+    columns_.erase(columns_.begin() + FirstNew(), columns_.end());
+    row_ = first_row_;
+    for (Target& target : columns_) {
+      if (target.column.rows() >= row_) TakeBackRow(target);
+    }
+  }
+
+  // What is wrong with the names and kinds of the current record.
+  std::optional<Failure> FindFailure() const {
+    if (!names_.suspicious() && !mismatched_) return std::nullopt;
+    if (std::optional<Failure> failure = names_.FindFailure()) return failure;
+    return names_.name_with_nul() ? FindNul() : FindMismatch();
+  }
+
+  // Moves the columns out: planned ones in their order, found ones by the bytes of their names.
+  std::vector<Array> Finish() {
+    std::vector<Array> arrays;
+    for (const size_t number : OutputOrder()) {
+      Column& column = columns_[number].column;
+      column.Reserve(row_);
+      arrays.push_back(column.Finish(row_));
+    }
+    return arrays;
+  }
+
+ protected:
+  static constexpr int64_t kNoRow = -1;
+
+  // A column and what the current record has done to it.
+  struct Target {
+    Target(std::string_view name, Kind kind, const Progress& progress)
+        : column(name, kind, progress) {}
+    Column column;
+    int64_t adopted_in = kNoRow;   // the row that gave the column its kind
+    int64_t mismatch_in = kNoRow;  // the first row that holds another kind
+    Kind mismatch = Kind::kNone;   // that kind
+  };
+
+  int entry_depth() const { return depth_ + 1; }
+  int value_depth() const { return depth_ + 2; }
+
+  // Reads one field of the map's message.
+  bool ReadField(Cursor* map) {
+    uint32_t field;
+    WireType type;
+    Cursor entry;
+    if (!map->ReadTag(&field, &type)) return false;
+    if (field != 1 || type != WireType::kLength) return map->SkipValue(field, type, depth_);
+    return map->ReadMessage(&entry) && ReadEntry(entry);
+  }
+
+  [[gnu::always_inline]] inline int FindColumn(std::string_view name) {
+    int number;
+    return names_.Guess(name, &number) ? number : FindOtherColumn(name);
+  }
+
+  // Begins the row of a column; the last entry of a name wins.
+  Target& StartRowOf(int number) {
+    Target& target = columns_[static_cast<size_t>(number)];
+    if (target.column.rows() > row_) TakeBackRow(target);
+    target.column.StartRow(row_);
+    return target;
+  }
+
+  // Adds lists, which are of one kind and merge into one, to the innermost column.
+  bool AddList(Target& target, Kind kind, const Cursor* lists, size_t count, int depth) {
+    ListColumn& column = target.column.innermost();
+    ValueBuffer& values = column.values();
+    if (kind != Kind::kNone && values.kind() == Kind::kNone) {
+      values.SetKind(kind);
+      target.adopted_in = row_;
+    }
+    if (kind != Kind::kNone && kind != values.kind()) {
+      if (target.mismatch_in == kNoRow) {
+        target.mismatch_in = row_;
+        target.mismatch = kind;
+      }
+      mismatched_ = true;
+      column.FinishRow(false);
+      return CheckLists(kind, lists, count, depth);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (!ReadList(kind, lists[i], depth, values)) return false;
+    }
+    column.FinishRow(kind != Kind::kNone);
+    return true;
+  }
+
+  static bool CheckLists(Kind kind, const Cursor* lists, size_t count, int depth) {
+    return std::all_of(lists, lists + count,
+                       [=](const Cursor& list) { return CheckList(kind, list, depth); });
+  }
+
+  const int depth_;
+  std::vector<Target> columns_;
+  int64_t row_ = 0;
+
+ private:
+  // What columns that turn up get room for at first: there may be very many of them.
+  static constexpr int64_t kFewRows = 256;
+
+  Map& map() { return static_cast<Map&>(*this); }
+
+  [[gnu::noinline]] bool ReadEntry(Cursor entry) {
+    Cursor usual = entry;  // a name and a value, as every writer writes them
+    Cursor name;
+    Cursor value;
+    if (usual.TakeField(LengthTag(1), &name) && usual.TakeField(LengthTag(2), &value) &&
+        usual.done()) {
+      const int number = FindColumn(name.bytes());
+      return number == ColumnNames::kUnwanted || map().AddValue(number, value);
+    }
+    return ReadUnusualEntry(entry);
+  }
+
+  bool ReadUnusualEntry(Cursor entry) {
+    std::string_view name;
+    std::vector<Cursor> values;
+    while (!entry.done()) {
+      uint32_t field;
+      WireType type;
+      if (!entry.ReadTag(&field, &type)) return false;
+      if (field == 1 && type == WireType::kLength) {
+        if (!entry.ReadBytes(&name)) return false;
+        names_.CheckUtf8(name);
+      } else if (field == 2 && type == WireType::kLength) {
+        Cursor value;
+        if (!entry.ReadMessage(&value)) return false;
+        values.push_back(value);
+      } else if (!entry.SkipValue(field, type, entry_depth())) {
+        return false;
+      }
+    }
+    if (values.empty()) names_.CheckNotNested(name);
+    const int number = FindColumn(name);
+    return number == ColumnNames::kUnwanted || map().AddParts(number, values);
+  }
+
+  [[gnu::noinline]] int FindOtherColumn(std::string_view name) {
+    const int number = names_.Find(name);
+    if (number == static_cast<int>(columns_.size())) AddColumn(name, Kind::kNone);
+    return number;
+  }
+
+  void AddColumn(std::string_view name, Kind kind) {
+    columns_.emplace_back(name, kind, progress_);
+    columns_.back().column.Reserve(capacity_);
+  }
+
+  void Grow() {
+    capacity_ = std::min(most_rows_, 4 * capacity_);
+    for (Target& target : columns_) target.column.Reserve(capacity_);
+  }
+
+  void TakeBackRow(Target& target) {
+    target.column.RewindTo(row_);
+    if (target.mismatch_in >= row_) target.mismatch_in = kNoRow;
+    if (target.adopted_in < row_) return;
+    target.adopted_in = kNoRow;
+    target.column.values().SetKind(Kind::kNone);
+  }
+
+  std::ptrdiff_t FirstNew() const {
+    return planned_ ? num_columns() : static_cast<std::ptrdiff_t>(names_.first_new());
+  }
+
+  std::vector<size_t> OutputOrder() const {
+    std::vector<size_t> numbers(columns_.size());
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    if (planned_) return numbers;
+    std::sort(numbers.begin(), numbers.end(), [this](size_t a, size_t b) {
+      return columns_[a].column.name() < columns_[b].column.name();
+    });
+    return numbers;
+  }
+
+  std::optional<Failure> FindNul() const {
+    std::optional<std::string_view> first;
+    for (auto target = columns_.begin() + FirstNew(); target != columns_.end(); ++target) {
+      const std::string_view name = target->column.name();
+      if (name.find('\0') != std::string_view::npos && (!first || name < *first)) first = name;
+    }
+    return Failure{Fault::kNameWithNul, 0, std::string(*first)};
+  }
+
+  std::optional<Failure> FindMismatch() const {
+    for (const size_t number : OutputOrder()) {
+      const Target& target = columns_[number];
+      if (target.mismatch_in == kNoRow) continue;
+      return Failure{Fault::kKindMismatch, 0, std::string(target.column.name()),
+                     target.column.values().kind(), target.mismatch};
+    }
+    return std::nullopt;  // a later entry of the name has put it right
+  }
+
+  const bool planned_;
+  ColumnNames names_;
+  const Progress& progress_;
+  const int64_t most_rows_;
+  int64_t capacity_;  // rows for which all columns have room
+
+  // Of the current record:
+  int64_t first_row_ = 0;
+  bool mismatched_ = false;
+};
+
+// map<string, Feature>: a list of values in each row.
+class FeatureMap : public ColumnMap<FeatureMap, ListColumn> {
+ public:
+  using ColumnMap::ColumnMap;
+
+  bool Read(Cursor map) {
+    while (!map.done()) {
+      ShortEntry usual;
+      if (map.TakeShortEntry(&usual)) {
+        const int number = FindColumn(usual.name);
+        if (number != ColumnNames::kUnwanted &&
+            !AddUsualRow(number, static_cast<Kind>(usual.kind), usual.list)) {
+          return false;
+        }
+      } else if (!ReadField(&map)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  friend ColumnMap;
+
+  bool AddValue(int number, Cursor feature) {
+    Kind kind;
+    Cursor list;
+    if (TakeOneList(feature, &kind, &list)) return AddUsualRow(number, kind, list);
+    return AddParts(number, {feature});
+  }
+
+  bool AddParts(int number, const std::vector<Cursor>& parts) {
+    Kind kind;
+    std::vector<Cursor> lists;
+    return MergeLists(parts, value_depth(), &kind, &lists) &&
+           AddRow(number, kind, lists.data(), lists.size());
+  }
+
+  // Makes a list the row of a column; straight away where there is nothing special about it.
+  [[gnu::always_inline]] inline bool AddUsualRow(int number, Kind kind, Cursor list) {
+    if (number >= 0) {
+      ListColumn& column = columns_[static_cast<size_t>(number)].column;
+      if (column.rows() == row_ && column.values().kind() == kind &&
+          AddUsualList(kind, list, column.values())) {
+        column.FinishRow(true);
+        return true;
+      }
+    }
+    return AddRow(number, kind, &list, 1);
+  }
+
+  [[gnu::noinline]] bool AddRow(int number, Kind kind, const Cursor* lists, size_t count) {
+    const int list_depth = value_depth() + 1;
+    if (number < 0) return CheckLists(kind, lists, count, list_depth);
+    return AddList(StartRowOf(number), kind, lists, count, list_depth);
+  }
+};
+
+// map<string, FeatureList>: a list of lists of values, one for each Feature, in each row.
+class FeatureListMap : public ColumnMap<FeatureListMap, NestedColumn> {
+ public:
+  using ColumnMap::ColumnMap;
+
+  bool Read(Cursor map) {
+    while (!map.done()) {
+      if (!ReadField(&map)) return false;
+    }
+    return true;
+  }
+
+ private:
+  friend ColumnMap;
+
+  bool AddValue(int number, Cursor feature_list) {
+    if (number < 0) return CheckSteps(feature_list);
+    Target& target = StartRowOf(number);
+    if (!AddSteps(target, feature_list)) return false;
+    target.column.FinishRow();
+    return true;
+  }
+
+  bool AddParts(int number, const std::vector<Cursor>& parts) {
+    Target* const target = number < 0 ? nullptr : &StartRowOf(number);
+    for (const Cursor& part : parts) {
+      if (!(target == nullptr ? CheckSteps(part) : AddSteps(*target, part))) return false;
+    }
+    if (target != nullptr) target->column.FinishRow();
+    return true;
+  }
+
+  template <typename ReadStep>
+  bool ReadSteps(Cursor feature_list, ReadStep read_step) {
+    while (!feature_list.done()) {
+      uint32_t field;
+      WireType type;
+      Cursor feature;
+      if (feature_list.TakeField(LengthTag(1), &feature)) {
+        if (!read_step(feature)) return false;
+      } else if (!feature_list.ReadTag(&field, &type)) {
+        return false;
+      } else if (field == 1 && type == WireType::kLength) {
+        if (!feature_list.ReadMessage(&feature) || !read_step(feature)) return false;
+      } else if (!feature_list.SkipValue(field, type, value_depth())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  bool AddSteps(Target& target, Cursor feature_list) {
+    return ReadSteps(feature_list, [&](Cursor feature) { return AddStep(target, feature); });
+  }
+
+  bool CheckSteps(Cursor feature_list) {
+    return ReadSteps(feature_list, [this](Cursor feature) {
+      Kind kind;
+      std::vector<Cursor> lists;
+      return MergeLists({feature}, feature_depth(), &kind, &lists);
+    });
+  }
+
+  bool AddStep(Target& target, Cursor feature) {
+    Kind kind;
+    Cursor list;
+    target.column.StartStep();
+    if (!TakeOneList(feature, &kind, &list)) return AddUnusualStep(target, feature);
+    ValueBuffer& values = target.column.values();
+    if (kind == values.kind() && AddUsualList(kind, list, values)) {
+      target.column.innermost().FinishRow(true);
+      return true;
+    }
+    return AddList(target, kind, &list, 1, feature_depth() + 1);
+  }
+
+  bool AddUnusualStep(Target& target, Cursor feature) {
+    Kind kind;
+    std::vector<Cursor> lists;
+    return MergeLists({feature}, feature_depth(), &kind, &lists) &&
+           AddList(target, kind, lists.data(), lists.size(), feature_depth() + 1);
+  }
+
+  int feature_depth() const { return value_depth() + 1; }
+};
+
+}  // namespace tfrecord_beam
