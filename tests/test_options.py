@@ -28,6 +28,7 @@ from tfrecord_beam import (
     TFExampleRecord,
     count,
     iter_batches,
+    kernel,
     read_table,
 )
 from tfrecord_beam.options import MAX_INT, check_int, describe
@@ -214,7 +215,13 @@ def test_format_that_is_no_name(physical_format: Any) -> None:
     [
         (["a"], "Expected records as bytes, found str - at record 0"),
         ([b"", None], "Expected records as bytes, found NoneType - at record 1"),
-        ([memoryview(b"abcd")[::2]], "Expected records as bytes, found others"),
+        pytest.param(
+            [memoryview(b"abcd")[::2]],
+            "Expected records as bytes, found others",
+            marks=pytest.mark.skipif(
+                kernel.implementation == "reference", reason="it copies such memory"
+            ),
+        ),
     ],
 )
 def test_records_that_are_no_bytes(examples: list[Any], text: str) -> None:
