@@ -106,6 +106,8 @@ def test_fill_null_lists(make: MakeType) -> None:
     filled = array_util.FillNullLists(array[1:], pa.array([7, None], INT64))
     assert filled.equals(pa.array([[7, None], []], array.type))
     assert array_util.FillNullLists(array[2:], pa.array([7], INT64)).to_pylist() == [[]]
+    nulls = pa.array([None], make(pa.null()))
+    assert array_util.FillNullLists(nulls, pa.nulls(2)).to_pylist() == [[None, None]]
     full = pa.array([[1]], make(INT64))
     assert array_util.FillNullLists(full, pa.array([7], INT64)) is full
 

@@ -127,8 +127,7 @@ def FillNullLists(list_array: pa.Array, fill_with: pa.Array) -> pa.Array:
     )
     if list_array.null_count == 0:
         return list_array
-    offsets = pa.array([0, len(fill_with)], pa.int64())
-    filling = pa.LargeListArray.from_arrays(offsets, fill_with).cast(list_array.type)
+    filling = type(list_array).from_arrays([0, len(fill_with)], fill_with, type=list_array.type)
     rows = np.where(_validity(list_array), np.arange(len(list_array)), len(list_array))
     # Eight times as fast as `pc.coalesce`, which knows no lists of nulls either.
     return pa.concat_arrays([list_array, filling]).take(pa.array(rows))
