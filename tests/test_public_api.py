@@ -26,6 +26,7 @@ PUBLIC = [
     "EncodeError",
     "ExamplesToRecordBatchDecoder",
     "NoMatchError",
+    "ParquetTFXIO",
     "Project",
     "RawBeamRecordTFXIO",
     "RawRecordBeamSource",

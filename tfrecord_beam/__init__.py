@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         CsvTFXIO as CsvTFXIO,
     )
     from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
+    from tfrecord_beam.tfxio.parquet_tfxio import ParquetTFXIO as ParquetTFXIO
     from tfrecord_beam.tfxio.raw_tf_record import (
         RawBeamRecordTFXIO as RawBeamRecordTFXIO,
         RawTfRecordTFXIO as RawTfRecordTFXIO,
@@ -85,6 +86,7 @@ _MODULES = {
     "tfrecord_beam.tfxio.coders.example_coder": ("ExamplesToRecordBatchDecoder",),
     "tfrecord_beam.tfxio.csv_tfxio": ("BeamRecordCsvTFXIO", "CsvTFXIO"),
     "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
+    "tfrecord_beam.tfxio.parquet_tfxio": ("ParquetTFXIO",),
     "tfrecord_beam.tfxio.raw_tf_record": ("RawBeamRecordTFXIO", "RawTfRecordTFXIO"),
     "tfrecord_beam.tfxio.tf_example_record": ("TFExampleBeamRecord", "TFExampleRecord"),
     "tfrecord_beam.transforms.decode": ("DecodeRecordBlocks", "RawRecordToRecordBatch"),

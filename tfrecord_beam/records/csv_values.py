@@ -10,12 +10,12 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.records.csv_cells import split_line
+from tfrecord_beam.records.lists import to_singleton_lists
 
 _SHOWN_BYTES = 40
 _MIN_LONG_DIGITS = 19
@@ -110,13 +110,7 @@ def convert_cells(cells: pa.Array, column_type: ColumnType, locate: Locate) -> p
     """
     if column_type == ColumnType.UNKNOWN:
         return pa.nulls(len(cells))
-    values = _convert(cells, column_type, locate)
-    if not values.null_count:
-        return pa.LargeListArray.from_arrays(pa.array(np.arange(len(values) + 1)), values)
-    offsets = np.append(0, np.cumsum(values.is_valid().to_numpy(zero_copy_only=False)))
-    return pa.LargeListArray.from_arrays(
-        pa.array(offsets), values.drop_null(), mask=values.is_null()
-    )
+    return to_singleton_lists(_convert(cells, column_type, locate))
 
 
 def convert_lists(lists: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Array:

@@ -1,0 +1,104 @@
+"""The transform behind the TFXIO class for Parquet: files to record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import apache_beam as beam
+import pyarrow as pa
+
+from tfrecord_beam.options import check_int
+from tfrecord_beam.records.parquet import RowGroups, read_row_groups, split_row_groups
+from tfrecord_beam.records.paths import match_files
+from tfrecord_beam.records.ranges import MIN_RANGE_BYTES
+from tfrecord_beam.transforms import (
+    coders as coders,  # registers them
+    metrics,
+)
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
+
+
+class ReadParquet(beam.PTransform):
+    """Reads Parquet files as record batches -> PCollection[pa.RecordBatch].
+
+    Row groups are spread over the workers; of these only the columns of the schema are read.
+
+    Args:
+      patterns: result of `normalize_patterns`.
+      schema: the columns, see `tfrecord_beam.records.parquet_columns.convert_batch`.
+      batch_size: rows of a batch, the last one of some row groups may have fewer. None: at most
+        65,536.
+      min_bundle_bytes: least bytes of the row groups that one worker reads at a time; small row
+        groups are put together to 32 MiB in any case.
+
+    Raises:
+      ValueError: an option is out of range.
+      NoMatchError: a pattern means no file.
+      CorruptRecordError: in the pipeline, a file cannot be read.
+      SchemaError: in the pipeline, a file lacks a column, or has one of another type.
+      DecodeError: in the pipeline, a value does not fit its type.
+    """
+
+    def __init__(
+        self,
+        patterns: tuple[str, ...],
+        schema: pa.Schema,
+        *,
+        batch_size: int | None = None,
+        min_bundle_bytes: int = 0,
+    ) -> None:
+        super().__init__()
+        check_int("batch_size", batch_size, least=1, optional=True)
+        check_int("min_bundle_size", min_bundle_bytes, least=0)
+        BeamFileSystem().check_match(patterns)
+        self._patterns = patterns
+        self._schema = schema
+        self._batch_size = batch_size
+        self._min_bytes = max(min_bundle_bytes, MIN_RANGE_BYTES)
+
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[pa.RecordBatch]:
+        split = beam.ParDo(_SplitFile(self._min_bytes)).with_output_types(RowGroups)
+        read = beam.ParDo(_ReadRowGroups(self._schema, self._batch_size))
+        return (
+            pipeline
+            | "Impulse" >> beam.Impulse()
+            | "Match" >> beam.ParDo(_MatchFiles(self._patterns)).with_output_types(str)
+            | "ReshuffleFiles" >> beam.Reshuffle()
+            | "Split" >> split
+            | "ReshuffleRowGroups" >> beam.Reshuffle()
+            | "Read" >> read.with_output_types(pa.RecordBatch)
+        )
+
+
+class _MatchFiles(beam.DoFn):
+    def __init__(self, patterns: tuple[str, ...]) -> None:
+        self._patterns = patterns
+
+    def process(self, _: bytes) -> Iterator[str]:
+        for file in match_files(self._patterns, BeamFileSystem()):
+            metrics.count("files")
+            yield file.path
+
+
+class _SplitFile(beam.DoFn):
+    def __init__(self, min_bytes: int) -> None:
+        self._min_bytes = min_bytes
+
+    def process(self, path: str) -> Iterator[RowGroups]:
+        yield from split_row_groups(path, BeamFileSystem().open, self._min_bytes)
+
+
+class _ReadRowGroups(beam.DoFn):
+    def __init__(self, schema: pa.Schema, batch_size: int | None) -> None:
+        self._schema = schema
+        self._batch_size = batch_size
+        self._timer = metrics.Timer("read_msec")
+
+    def process(self, element: RowGroups) -> Iterator[pa.RecordBatch]:
+        batches = read_row_groups(
+            element, BeamFileSystem().open, self._schema, batch_size=self._batch_size
+        )
+        for batch in self._timer.measure(batches):
+            metrics.count("batches")
+            metrics.count("records", batch.num_rows)
+            yield batch
