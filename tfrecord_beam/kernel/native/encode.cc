@@ -65,14 +65,13 @@ struct Range {
 
 Range RangeOf(const Offsets& offsets, int64_t i) { return {offsets[i], offsets[i + 1]}; }
 
-// The values of one Feature; absent if it has no kind.
-std::optional<Range> ValuesOf(const EncodeColumn& column, int64_t step) {
-  if (!column.values) {
-    if (column.leaf.nulls[step]) return std::nullopt;
-    return Range{step, step + 1};
-  }
-  if (column.values->nulls[step]) return std::nullopt;
-  return RangeOf(column.values->offsets, step);
+bool HasNoKind(const EncodeColumn& column, int64_t step) {
+  return column.values ? column.values->nulls[step] : column.leaf.nulls[step];
+}
+
+// The values of one Feature that has a kind.
+Range ValuesOf(const EncodeColumn& column, int64_t step) {
+  return column.values ? RangeOf(column.values->offsets, step) : Range{step, step + 1};
 }
 
 // The Features of one feature list; absent if that is absent.
@@ -127,7 +126,8 @@ int64_t EntrySize(const EncodeColumn& column, int64_t value_size) {
   return static_cast<int64_t>(column.key.size()) + FieldSize(value_size);
 }
 
-uint8_t* WriteContent(const Values& values, Range range, uint8_t* out) {
+[[gnu::always_inline]] inline uint8_t* WriteContent(const Values& values, Range range,
+                                                    uint8_t* out) {
   switch (values.kind) {
     case Kind::kNone:
       break;
@@ -154,18 +154,19 @@ uint8_t* WriteContent(const Values& values, Range range, uint8_t* out) {
   return out;
 }
 
-uint8_t* WriteFeature(const EncodeColumn& column, int64_t step, int64_t content_size,
-                      uint8_t* out) {
+[[gnu::always_inline]] inline uint8_t* WriteFeature(const EncodeColumn& column, int64_t step,
+                                                    int64_t content_size, uint8_t* out) {
   if (content_size == kNoKind) return out;
   const Kind kind = column.leaf.kind;
   out = WriteHeader(static_cast<uint32_t>(kind), ListSize(kind, content_size), out);
   if (content_size == 0) return out;
   if (kind != Kind::kBytes) out = WriteHeader(1, content_size, out);
-  return WriteContent(column.leaf, *ValuesOf(column, step), out);
+  return WriteContent(column.leaf, ValuesOf(column, step), out);
 }
 
 // Begins a map entry.
-uint8_t* WriteEntry(const EncodeColumn& column, int64_t value_size, uint8_t* out) {
+[[gnu::always_inline]] inline uint8_t* WriteEntry(const EncodeColumn& column, int64_t value_size,
+                                                  uint8_t* out) {
   out = WriteHeader(1, EntrySize(column, value_size), out);
   out = WriteBytes(column.key, out);
   return WriteHeader(2, value_size, out);
@@ -181,9 +182,13 @@ int64_t FeatureListSize(const EncodeColumn& column, size_t first, int64_t steps)
 
 // Measures the content of a Feature. False: there is a null among its values.
 bool MeasureFeature(const EncodeColumn& column, int64_t step, int64_t* content_size) {
-  const std::optional<Range> values = ValuesOf(column, step);
-  if (values && HasNull(column.leaf.nulls, *values)) return false;
-  *content_size = values ? ContentSize(column.leaf, *values) : kNoKind;
+  if (HasNoKind(column, step)) {
+    *content_size = kNoKind;
+    return true;
+  }
+  const Range values = ValuesOf(column, step);
+  if (HasNull(column.leaf.nulls, values)) return false;
+  *content_size = ContentSize(column.leaf, values);
   return true;
 }
 
