@@ -1,17 +1,20 @@
 """Tensor representations of a TFMD schema, under the names that TFXIO users know.
 
-Each function does what its namesake in `tfrecord_beam.schema` does.
+Each function does what its namesake in `tfrecord_beam.schema` does; those for TensorFlow's parsers
+are of `tfrecord_beam.tensors`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.schema import projection, representation_inference, representations
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.representations import TensorRepresentations
+from tfrecord_beam.tensors import parser_config
 
 _DEFAULT_TENSOR_REPRESENTATION_GROUP = representations.DEFAULT_GROUP
 _DISQUALIFYING_LIFECYCLE_STAGES = representation_inference.DISQUALIFYING_STAGES
@@ -73,3 +76,17 @@ def GetSourceValueColumnFromTensorRepresentation(
 ) -> ColumnPath:
     """Returns the column that holds the values of a tensor."""
     return representations.source_value_column(tensor_representation)
+
+
+def CreateTfExampleParserConfig(
+    tensor_representation: schema_pb2.TensorRepresentation, feature_type: int
+) -> Any:
+    """Returns how `tf.io.parse_example` makes a tensor of features of one type."""
+    return parser_config.example_parser_config(tensor_representation, feature_type)
+
+
+def CreateTfSequenceExampleParserConfig(
+    schema: schema_pb2.Schema,
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Returns how `tf.io.parse_sequence_example` makes those of the context and of feature lists."""
+    return parser_config.sequence_parser_configs(schema)
