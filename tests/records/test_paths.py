@@ -358,13 +358,19 @@ def test_links_beside_each_other_do_not_multiply(
         assert len(listed) <= 2 * 31
 
 
-def test_link_and_its_file_are_one_file(tmp_path: Path) -> None:
+def test_link_to_a_folder_leads_to_the_same_files(tmp_path: Path) -> None:
     (tmp_path / "x").touch()
-    (tmp_path / "link").symlink_to("x")
     (tmp_path / "folder").symlink_to(".")
-    for patterns in (["*"], ["x", "link"], ["link", "folder/x"], ["*/*", "*"]):
+    for patterns in (["*"], ["x", "folder/x"], ["folder/folder/x"], ["*/*", "*"]):
         paths = [f"{tmp_path}/{pattern}" for pattern in patterns]
         assert len(match_files(paths, DirectFileSystem())) == 1
+
+
+def test_link_to_a_file_repeats_it(tmp_path: Path) -> None:
+    (tmp_path / "x").touch()
+    (tmp_path / "link").symlink_to("x")
+    entries = match_files([f"{tmp_path}/*"], DirectFileSystem())
+    assert [entry.path for entry in entries] == [f"{tmp_path}/link", f"{tmp_path}/x"]
 
 
 @pytest.mark.parametrize("form", ["pipe", "link to a pipe", "device"])

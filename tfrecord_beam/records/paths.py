@@ -6,8 +6,9 @@ ends with ``/`` means the same for each folder that it matches. Without the slas
 Wildcards stay within a level: ``*``, ``?``, ``[ab]`` and ``[!ab]``; but a level that is ``**``
 stands for any number of levels, none included. ``[[]`` is a bracket that is no wildcard.
 
-Symbolic links are followed, and no file is read twice: a folder is looked at once for what is left
-of the pattern there, by its own name rather than by that of a link to it.
+Symbolic links are followed, and no file is read twice by one name: a folder is looked at once for
+what is left of the pattern there, by its own name rather than by that of a link to it. A link to a
+file is a file of its own: shards are repeated that way on purpose.
 
 Neither a wildcard nor a folder chooses names that begin with ``.`` or ``_``: there tools keep
 markers and unfinished output. Where the pattern itself spells them, they are meant.
@@ -111,7 +112,7 @@ def match_files(patterns: Iterable[str], file_system: FileSystem) -> list[FileEn
 
 
 def match_pattern(pattern: str, file_system: FileSystem) -> list[FileEntry]:
-    """Returns the files that one pattern means, as `match_files`; a link and its file are two."""
+    """Returns the files that one pattern means, as `match_files`, each by every path."""
     exact = file_system.get_file(pattern)
     entries = [exact] if exact else sorted(file_system.glob(pattern))
     if not entries:
@@ -124,10 +125,13 @@ def match_pattern(pattern: str, file_system: FileSystem) -> list[FileEntry]:
 
 
 def distinct_files(entries: Iterable[FileEntry]) -> list[FileEntry]:
-    """Returns the files in their order, each by the first of its names."""
+    """Returns the files in their order, each by the first of the paths that lead to it."""
     found: dict[str, FileEntry] = {}
     for entry in entries:
-        name = entry.path if has_scheme(entry.path) else os.path.realpath(entry.path)
+        name = entry.path
+        if not has_scheme(name):
+            folder, base = os.path.split(name)
+            name = os.path.join(os.path.realpath(folder), base)
         found.setdefault(name, entry)
     return list(found.values())
 
