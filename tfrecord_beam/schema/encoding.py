@@ -34,30 +34,28 @@ import pyarrow.types as pt
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
 
+# Types by their numbers: a column of a batch is looked at in no time.
 _UNCHANGED = {
-    pa.int64(),
-    pa.float32(),
-    pa.binary(),
-    pa.large_binary(),
-    pa.string(),
-    pa.large_string(),
-    pa.null(),
+    pa.lib.Type_INT64,
+    pa.lib.Type_FLOAT,
+    pa.lib.Type_BINARY,
+    pa.lib.Type_LARGE_BINARY,
+    pa.lib.Type_STRING,
+    pa.lib.Type_LARGE_STRING,
+    pa.lib.Type_NA,
 }
-"""Types of values that the kernel reads where they lie, also in `list` and `large_list`."""
+"""Types of values that the kernel reads where they lie, also in `_PLAIN_LISTS`."""
+
+_PLAIN_LISTS = {pa.lib.Type_LIST, pa.lib.Type_LARGE_LIST}
+_LISTS = {
+    *_PLAIN_LISTS,
+    pa.lib.Type_FIXED_SIZE_LIST,
+    pa.lib.Type_LIST_VIEW,
+    pa.lib.Type_LARGE_LIST_VIEW,
+}
+_VIEWS = {pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW}
 
 _MAX_INT64 = 2**63 - 1
-
-# Asked by name: old versions of pyarrow lack some.
-_IS_LIST = [
-    getattr(pt, f"is_{name}")
-    for name in ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
-    if hasattr(pt, f"is_{name}")
-]
-_IS_VIEW = [
-    getattr(pt, f"is_{name}")
-    for name in ("string_view", "binary_view")
-    if hasattr(pt, f"is_{name}")
-]
 
 
 class _ValueError(Exception):
@@ -89,7 +87,12 @@ def to_features(name: str, column: pa.Array, *, is_feature_list: bool = False) -
       SchemaError: a type that is not in the table, or lists nested too deep or not at all.
       EncodeError: a value that no feature can hold, with its row.
     """
-    value_type, depth = _unnest(column.type)
+    value_type = column.type
+    depth, is_plain = 0, True
+    while is_list(value_type):
+        is_plain = is_plain and value_type.id in _PLAIN_LISTS
+        value_type = value_type.value_type
+        depth += 1
     least, most = (1, 2) if is_feature_list else (0, 1)
     if not least <= depth <= most and not pt.is_null(column.type):
         expected = "lists of values or of lists" if is_feature_list else "values or lists of values"
@@ -98,7 +101,7 @@ def to_features(name: str, column: pa.Array, *, is_feature_list: bool = False) -
             Location(feature=name),
             None if is_feature_list else "give a schema that represents it as a ragged tensor",
         )
-    if value_type in _UNCHANGED and _has_plain_lists(column.type):
+    if is_plain and value_type.id in _UNCHANGED:
         return column
     return convert(name, column)
 
@@ -132,22 +135,7 @@ def convert(name: str, column: pa.Array) -> pa.Array:
 
 def is_list(data_type: pa.DataType) -> bool:
     """Returns whether a type is a list of any layout."""
-    return any(is_kind(data_type) for is_kind in _IS_LIST)
-
-
-def _unnest(data_type: pa.DataType) -> tuple[pa.DataType, int]:
-    """Returns the type of the innermost values and the number of lists around them."""
-    depth = 0
-    while is_list(data_type):
-        data_type = data_type.value_type
-        depth += 1
-    return data_type, depth
-
-
-def _has_plain_lists(data_type: pa.DataType) -> bool:
-    while pt.is_list(data_type) or pt.is_large_list(data_type):
-        data_type = data_type.value_type
-    return not is_list(data_type)
+    return data_type.id in _LISTS
 
 
 def _convert(array: pa.Array) -> pa.Array:
@@ -155,7 +143,7 @@ def _convert(array: pa.Array) -> pa.Array:
         return _convert_lists(array)
     if pt.is_dictionary(array.type):
         return _convert(array.dictionary_decode())
-    if array.type in _UNCHANGED:
+    if array.type.id in _UNCHANGED:
         return array
     if pt.is_integer(array.type) or pt.is_boolean(array.type):
         return _to_int64(array)
@@ -163,7 +151,7 @@ def _convert(array: pa.Array) -> pa.Array:
         return array.view(f"int{array.type.bit_width}").cast(pa.int64())
     if pt.is_floating(array.type) or pt.is_decimal(array.type):
         return _to_float32(array)
-    if pt.is_fixed_size_binary(array.type) or any(is_view(array.type) for is_view in _IS_VIEW):
+    if pt.is_fixed_size_binary(array.type) or array.type.id in _VIEWS:
         return array.cast(pa.large_binary())
     raise _TypeError(_advice(array.type))
 
