@@ -419,6 +419,24 @@ def test_search_behind_a_cut_record_takes_no_memory() -> None:
     assert peak < 40 << 20
 
 
+@pytest.mark.parametrize("validate_crc", [True, False])
+def test_length_that_no_record_has_takes_no_memory_in_compressed_content(
+    validate_crc: bool,
+) -> None:
+    data = gzip.compress(header(2**40) + bytes(100 << 20), 1)
+    options = ReadOptions(validate_crc=validate_crc)
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorruptRecordError, match=f"^{TOO_LONG} {2**40} - at {FILE}:0, "):
+            read_file(data, options=options)
+        reading = read_file(data, options=options, collect=True)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (reading.records, reading.damage()) == ([], [(0, 12 + (100 << 20))])
+    assert peak < 40 << 20
+
+
 def test_record_too_long_that_is_there_is_skipped(tmp_path: pathlib.Path) -> None:
     """Of a sparse file: neither is it read nor does anything in it count."""
     length = 2**31

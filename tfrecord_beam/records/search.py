@@ -1,4 +1,10 @@
-"""Finds a record in a file of which it is not known where its records begin."""
+"""Finds a record in a file of which it is not known where its records begin.
+
+**Cost.** The CRC of a length is computed at each byte that is passed over, and where it fits, which
+chance does once in 4 billion bytes, that of the payload. A file made to slow a reader down can hold
+many such lengths, and each costs as much as its size, 2 GiB at most: 1000 lengths of 16 MiB took
+4 seconds.
+"""
 
 from __future__ import annotations
 
