@@ -11,6 +11,7 @@ from apache_beam.typehints.decorators import TypeCheckError
 from tests.tfxio.pipelines import Distribution, run
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.tfxio import telemetry
+from tfrecord_beam.tfxio.telemetry import profiles
 
 DESCRIPTORS = ["my", "component"]
 PREFIX = "LogicalFormat[data]-PhysicalFormat[file]-"
@@ -79,7 +80,7 @@ def test_metrics_of_raw_records(descriptors: list[str] | None, namespace: str) -
 
 
 def test_raw_records_are_counted_within_long_bundles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(telemetry, "_LENGTHS_HELD", 10)
+    monkeypatch.setattr(profiles, "_LENGTHS_HELD", 10)
     result = run(
         beam.Impulse(),
         beam.FlatMap(lambda _: [b"x" * n for n in range(25)]).with_output_types(bytes),

@@ -15,6 +15,10 @@ from tfrecord_beam import transforms
 from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.schema.arrow import arrow_schema, check_raw_record_column
 from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.tfxio.raw_record_column import (
+    AppendRawRecordColumn as AppendRawRecordColumn,
+    CreateRawRecordColumn as CreateRawRecordColumn,
+)
 from tfrecord_beam.tfxio.telemetry import (
     ProfileBatching,
     ProfileRawRecords,

@@ -17,9 +17,10 @@ import pyarrow as pa
 from apache_beam.metrics.metric import Metrics
 from apache_beam.metrics.metricbase import Counter, Distribution
 
-from tfrecord_beam.options import check_list, describe
+from tfrecord_beam.options import describe
 from tfrecord_beam.records.block import Int64Array, RecordBlock
 from tfrecord_beam.records.lines import LineBlock
+from tfrecord_beam.tfxio.telemetry.util import MakeTfxNamespace
 from tfrecord_beam.tfxio.value_counts import VALUE_TYPES, count_cells, count_columns, count_values
 from tfrecord_beam.transforms.metrics import update_distribution
 
@@ -111,7 +112,7 @@ class ProfileBatching(beam.PTransform[Any, Any]):
 
     def __init__(self, telemetry_descriptors: Sequence[str] | None, batch_size: int | None) -> None:
         super().__init__()
-        self._namespace = _namespace(telemetry_descriptors or ["Unknown"])
+        self._namespace = MakeTfxNamespace(telemetry_descriptors or ["Unknown"])
         self._batch_size = batch_size or 0
 
     def expand(self, elements: beam.PCollection[_T]) -> beam.PCollection[_T]:
@@ -136,7 +137,7 @@ class _Metrics:
                 )
         if telemetry_descriptors is None:
             telemetry_descriptors = ["UNKNOWN_COMPONENT"]
-        self._namespace = _namespace(telemetry_descriptors) + ".io"
+        self._namespace = MakeTfxNamespace(telemetry_descriptors) + ".io"
         self._prefix = f"LogicalFormat[{logical_format}]-PhysicalFormat[{physical_format}]-"
 
     def counter(self, name: str) -> Counter:
@@ -144,11 +145,6 @@ class _Metrics:
 
     def distribution(self, name: str) -> Distribution:
         return Metrics.distribution(self._namespace, self._prefix + name)
-
-
-def _namespace(telemetry_descriptors: Sequence[str]) -> str:
-    check_list("telemetry_descriptors", telemetry_descriptors)
-    return ".".join(["tfx", *map(str, telemetry_descriptors)])
 
 
 class _RawRecordMetrics:
