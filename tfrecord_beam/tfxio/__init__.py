@@ -16,7 +16,10 @@ from tfrecord_beam.tfxio.csv_tfxio import (
     BeamRecordCsvTFXIO as BeamRecordCsvTFXIO,
     CsvTFXIO as CsvTFXIO,
 )
-from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
+from tfrecord_beam.tfxio.dataset_options import (
+    RecordBatchesOptions as RecordBatchesOptions,
+    TensorFlowDatasetOptions as TensorFlowDatasetOptions,
+)
 from tfrecord_beam.tfxio.parquet_tfxio import ParquetTFXIO as ParquetTFXIO
 from tfrecord_beam.tfxio.raw_tf_record import (
     RawBeamRecordTFXIO as RawBeamRecordTFXIO,

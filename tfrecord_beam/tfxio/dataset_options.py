@@ -32,17 +32,66 @@ class RecordBatchesOptions(NamedTuple):
     shuffle_seed: int | None = None
 
 
-def check_options(options: RecordBatchesOptions) -> None:
+class TensorFlowDatasetOptions(NamedTuple):
+    """Options of `TensorFlowDataset`. The defaults read endlessly, in random order.
+
+    >>> TensorFlowDatasetOptions(batch_size=32, num_epochs=1, label_key="label").shuffle
+    True
+
+    Attributes:
+      batch_size: as in `RecordBatchesOptions`.
+      drop_final_batch: as in `RecordBatchesOptions`.
+      num_epochs: as in `RecordBatchesOptions`.
+      shuffle: as in `RecordBatchesOptions`.
+      shuffle_buffer_size: as in `RecordBatchesOptions`.
+      shuffle_seed: as in `RecordBatchesOptions`.
+      prefetch_buffer_size: batches that are made ahead of their use; -1: as TensorFlow finds best.
+      reader_num_threads: files that are read at once, a batch of each in turn; -1: one.
+      parser_num_threads: threads that decode what was read; -1: one.
+      sloppy_ordering: whether batches come as they are decoded, in an order that may change.
+      label_key: name of the tensor that is the label: elements are then pairs of the other tensors
+        and it. None: elements are dicts of all tensors.
+    """
+
+    batch_size: int
+    drop_final_batch: bool = False
+    num_epochs: int | None = None
+    shuffle: bool = True
+    shuffle_buffer_size: int = 10000
+    shuffle_seed: int | None = None
+    prefetch_buffer_size: int = -1
+    reader_num_threads: int = -1
+    parser_num_threads: int = -1
+    sloppy_ordering: bool = False
+    label_key: str | None = None
+
+
+def check_options(options: RecordBatchesOptions | TensorFlowDatasetOptions) -> None:
     """Raises ValueError when an option is of a wrong type or out of range.
 
     Other classes with the same attributes will do, such as that of tfx_bsl.
     """
-    for name in RecordBatchesOptions._fields:
-        if not hasattr(options, name):
-            raise ValueError(f"Expected RecordBatchesOptions, found {describe(options)}")
+    _check_fields(options, RecordBatchesOptions)
     check_int("batch_size", options.batch_size, least=1)
     check_bool("drop_final_batch", options.drop_final_batch)
     check_int("num_epochs", options.num_epochs, least=0, optional=True)
     check_bool("shuffle", options.shuffle)
     check_int("shuffle_buffer_size", options.shuffle_buffer_size, least=1)
     check_int("shuffle_seed", options.shuffle_seed, least=0, optional=True)
+
+
+def check_dataset_options(options: TensorFlowDatasetOptions) -> None:
+    """Raises ValueError when an option is of a wrong type or out of range, as `check_options`."""
+    _check_fields(options, TensorFlowDatasetOptions)
+    check_options(options)
+    check_int("prefetch_buffer_size", options.prefetch_buffer_size, least=-1)
+    for name in ("reader_num_threads", "parser_num_threads"):
+        threads = getattr(options, name)
+        if threads != -1:
+            check_int(name, threads, least=1)
+    check_bool("sloppy_ordering", options.sloppy_ordering)
+
+
+def _check_fields(options: object, expected: type[NamedTuple]) -> None:
+    if not all(hasattr(options, name) for name in expected._fields):
+        raise ValueError(f"Expected {expected.__name__}, found {describe(options)}")

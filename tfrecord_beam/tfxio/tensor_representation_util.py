@@ -88,5 +88,5 @@ def CreateTfExampleParserConfig(
 def CreateTfSequenceExampleParserConfig(
     schema: schema_pb2.Schema,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns how `tf.io.parse_sequence_example` makes those of the context and of feature lists."""
+    """Returns how `tf.io.parse_sequence_example` makes tensors, of context and sequences."""
     return parser_config.sequence_parser_configs(schema)

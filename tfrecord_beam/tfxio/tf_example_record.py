@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apache_beam as beam
-import numpy as np
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam import transforms
-from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
 from tfrecord_beam.records.convert import RecordDecoder
-from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
+from tfrecord_beam.records.paths import normalize_patterns
 from tfrecord_beam.records.table import iter_batches
-from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.arrow import arrow_schema, decode_plan
+from tfrecord_beam.schema.representations import source_columns
 from tfrecord_beam.schema.tfmd import SchemaSource
-from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
+from tfrecord_beam.tensors.tf_dataset import make_dataset
+from tfrecord_beam.tensors.to_numpy import BatchConverter
+from tfrecord_beam.tfxio.dataset_options import (
+    RecordBatchesOptions,
+    TensorFlowDatasetOptions,
+    check_dataset_options,
+    check_options,
+)
+from tfrecord_beam.tfxio.epochs import read_epochs, read_files_in_threads
 from tfrecord_beam.tfxio.record_based_tfxio import PassOn
 from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 _RECORD = "record"
 """Column of raw records on their way through `RecordBatches`; it is the only one there."""
@@ -105,26 +115,31 @@ class TFExampleRecord(_TFExampleBase):
           FileNotFoundError: a pattern means no file.
         """
         check_options(options)
-        files = [file.path for file in match_files(self._file_pattern, DirectFileSystem())]
-        generator = np.random.default_rng(options.shuffle_seed)
-        batches = rebatch(
-            repeat_batches(lambda: self._read_epoch(files, options, generator), options.num_epochs),
-            options.batch_size,
-            drop_remainder=options.drop_final_batch or options.num_epochs is None,
-        )
+        batches = read_epochs(self._file_pattern, self._read_files, options)
         return batches if self._schema is not None else self._decode_raw_records(batches)
 
-    def _read_epoch(
-        self, files: list[str], options: RecordBatchesOptions, generator: np.random.Generator
-    ) -> Iterator[pa.RecordBatch]:
-        if not options.shuffle:
-            return self._read_files(files, options.batch_size)
-        shuffled = [files[i] for i in generator.permutation(len(files))]
-        half = (options.shuffle_buffer_size + 1) // 2
-        return shuffle_rows(
-            self._read_files(shuffled, half),
-            buffer_rows=options.shuffle_buffer_size,
-            generator=generator,
+    def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
+        """Returns the tensors as a `tf.data.Dataset` whose elements are batches.
+
+        Files are read and decoded by this library, and only the columns that tensors are made of.
+
+        Raises:
+          ValueError: there is no TFMD schema, an option is out of range, or there is no tensor of
+            the name of the label.
+        """
+        check_dataset_options(options)
+        representations = self.TensorRepresentations()
+        columns = dict.fromkeys(
+            path.initial_step() for r in representations.values() for path in source_columns(r)
+        )
+        plan = decode_plan(self._schema, columns=[*columns])
+        converter = BatchConverter(arrow_schema(plan.columns or ()), representations)
+        read_files = read_files_in_threads(RecordDecoder(plan), options)
+        return make_dataset(
+            lambda: read_epochs(self._file_pattern, read_files, options),
+            converter,
+            label=options.label_key,
+            prefetch=options.prefetch_buffer_size,
         )
 
     def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam.schema.representations import TensorRepresentations
-from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, TensorFlowDatasetOptions
 from tfrecord_beam.tfxio.tensor_adapter import TensorAdapter, TensorAdapterConfig
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 
 class TFXIO(abc.ABC):
@@ -33,6 +36,14 @@ class TFXIO(abc.ABC):
           NotImplementedError: this class cannot do that.
         """
         raise NotImplementedError(f"{type(self).__name__} reads record batches only with Beam")
+
+    def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
+        """Returns the tensors as a `tf.data.Dataset` whose elements are batches.
+
+        Raises:
+          NotImplementedError: this class cannot do that.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not read data without Beam")
 
     @abc.abstractmethod
     def ArrowSchema(self) -> pa.Schema:
@@ -107,6 +118,9 @@ class _ProjectedTFXIO(TFXIO):
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
         return self._projected.RecordBatches(options)
+
+    def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
+        return self._projected.TensorFlowDataset(options)
 
     def ArrowSchema(self) -> pa.Schema:
         return self._projected.ArrowSchema()

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from tfrecord_beam.records.parallel import interleave_ahead, map_ahead
+
+
+@pytest.mark.parametrize(
+    ("num_threads", "expected"),
+    [(1, "aaabcc"), (2, "abaacc"), (3, "abacac"), (9, "abcaca")],
+)
+def test_sources_are_interleaved(num_threads: int, expected: str) -> None:
+    assert "".join(interleave_ahead(["aaa", "b", "", "cc"], num_threads)) == expected
+
+
+def test_sources_are_taken_as_they_are_needed() -> None:
+    taken = []
+
+    def sources() -> Iterator[range]:
+        for i in range(5):
+            taken.append(i)
+            yield range(2)
+
+    items = interleave_ahead(sources(), 2)
+    next(items)
+    assert taken == [0, 1]
+    assert len(list(items)) == 9
+    assert taken == [0, 1, 2, 3, 4]
+
+
+def test_error_of_a_source() -> None:
+    def fail() -> Iterator[int]:
+        yield 1
+        raise OSError("gone")
+
+    items = interleave_ahead([fail(), [2]], 2)
+    assert [next(items), next(items)] == [1, 2]
+    with pytest.raises(OSError, match="gone"):
+        next(items)
+
+
+@pytest.mark.parametrize("num_threads", [1, 2, 5])
+@pytest.mark.parametrize("in_order", [False, True])
+def test_each_item_is_mapped_once(num_threads: int, in_order: bool) -> None:
+    found = list(map_ahead(lambda i: i * i, range(20), num_threads, in_order=in_order))
+    assert sorted(found) == [i * i for i in range(20)]
+    if in_order:
+        assert found == sorted(found)
+
+
+def test_items_are_taken_only_so_far_ahead() -> None:
+    taken = []
+
+    def items() -> Iterator[int]:
+        for i in range(10):
+            taken.append(i)
+            yield i
+
+    results = map_ahead(lambda i: i, items(), 2, in_order=True)
+    assert next(results) == 0
+    assert taken == [0, 1, 2]
+
+
+def test_slow_item_is_waited_for_only_in_order() -> None:
+    release = threading.Event()
+
+    def function(item: int) -> int:
+        if item == 0:
+            release.wait()
+        return item
+
+    results = map_ahead(function, range(3), 2, in_order=False)
+    assert [next(results), next(results)] == [1, 2]
+    release.set()
+    assert list(results) == [0]
+
+
+def test_threads_work_at_once() -> None:
+    barrier = threading.Barrier(3, timeout=60)
+    list(map_ahead(lambda _: barrier.wait(), range(3), 3, in_order=True))
+
+
+def test_error_of_the_function() -> None:
+    results = map_ahead(lambda i: 1 // i, [1, 0], 1, in_order=True)
+    assert next(results) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(results)
+
+
+def test_threads_end_with_their_use() -> None:
+    before = threading.active_count()
+    results = map_ahead(lambda i: i, interleave_ahead([range(100)], 1), 2, in_order=True)
+    next(results)
+    del results
+    assert threading.active_count() == before

@@ -1,0 +1,80 @@
+"""Record batches of several epochs of TFRecord files, read without Beam."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.parallel import interleave_ahead, map_ahead
+from tfrecord_beam.records.paths import DirectFileSystem, match_files
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.table import iter_blocks
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, TensorFlowDatasetOptions
+
+ReadFiles = Callable[[list[str], int], Iterator[pa.RecordBatch]]
+"""Reads the records of files, in batches of at most that many rows."""
+
+
+def read_epochs(
+    patterns: Sequence[str],
+    read_files: ReadFiles,
+    options: RecordBatchesOptions | TensorFlowDatasetOptions,
+) -> Iterator[pa.RecordBatch]:
+    """Yields the batches that the options ask for.
+
+    Raises:
+      FileNotFoundError: a pattern means no file.
+    """
+    files = [file.path for file in match_files(patterns, DirectFileSystem())]
+    generator = np.random.default_rng(options.shuffle_seed)
+
+    def read_epoch() -> Iterator[pa.RecordBatch]:
+        if not options.shuffle:
+            return read_files(files, options.batch_size)
+        shuffled = [files[i] for i in generator.permutation(len(files))]
+        half = (options.shuffle_buffer_size + 1) // 2
+        return shuffle_rows(
+            read_files(shuffled, half),
+            buffer_rows=options.shuffle_buffer_size,
+            generator=generator,
+        )
+
+    return rebatch(
+        repeat_batches(read_epoch, options.num_epochs),
+        options.batch_size,
+        drop_remainder=options.drop_final_batch or options.num_epochs is None,
+    )
+
+
+def read_files_in_threads(decoder: RecordDecoder, options: TensorFlowDatasetOptions) -> ReadFiles:
+    """Returns what reads and decodes files in as many threads as the options ask for."""
+
+    def decode(block: RecordBlock) -> list[pa.RecordBatch]:
+        return [*decoder.iter_block(block)]
+
+    def read(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+        read_options = ReadOptions(batch_size=batch_size)
+        blocks = interleave_ahead(
+            (iter_blocks(file, read_options) for file in files),
+            _threads(options.reader_num_threads),
+        )
+        decoded = map_ahead(
+            decode,
+            blocks,
+            _threads(options.parser_num_threads),
+            in_order=not options.sloppy_ordering,
+        )
+        for batches in decoded:
+            yield from batches
+
+    return read
+
+
+def _threads(number: int) -> int:
+    """Returns how many threads an option asks for; even one alone works ahead."""
+    return 1 if number == -1 else number
