@@ -194,7 +194,9 @@ def test_missing_files_are_an_error_at_once(tmp_path: pathlib.Path, read: Any) -
 
 @pytest.mark.parametrize("read", [count, iter_batches, read_table])
 def test_handler_that_is_no_function_is_refused(files: list[pathlib.Path], read: Any) -> None:
-    with pytest.raises(ValueError, match=r"^Expected error_handler to be None or a function, found 5$"):
+    with pytest.raises(
+        ValueError, match=r"^Expected error_handler to be None or a function, found 5$"
+    ):
         read(files, error_handler=5)
 
 

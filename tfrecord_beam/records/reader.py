@@ -9,7 +9,7 @@ over it. So damage belongs to the range of the record before it.
 
 No search can be sure, for a payload may hold TFRecord data itself. Each reader therefore tells what
 it covered, and `tfrecord_beam.records.coverage` checks that the ranges of a file tile it. For the
-same reason damage in a range that began with a search is a CoverageError: it may not be there.
+same reason an error in a range that began with a search says that there may be no damage.
 
 **Compressed files** cannot be entered in the middle: the range that begins at 0 reads all of the
 file, the others nothing. Their offsets count bytes of the decompressed content.
@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from tfrecord_beam import kernel
-from tfrecord_beam.errors import CorruptRecordError, CoverageError
+from tfrecord_beam.errors import CorruptRecordError
 from tfrecord_beam.kernel.plan import Scan, ScanStatus
 from tfrecord_beam.options import check_bool, check_int
 from tfrecord_beam.records.block import HEADER_BYTES, RecordBlock
@@ -113,7 +113,6 @@ class RecordReader:
 
     Raises:
       CorruptRecordError: while iterating, where the content is not whole records.
-      CoverageError: the same in a range that does not begin at 0.
     """
 
     def __init__(
@@ -288,6 +287,6 @@ class RecordReader:
         if self._range.start:
             error = CorruptRecordError(error.message, error.location, _SEARCHED)
         if not self._collect_corrupt:
-            raise CoverageError(*error.args) if self._range.start else error
+            raise error
         self._next_record = None
         return step_over(self._window, error)

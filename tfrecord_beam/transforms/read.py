@@ -170,8 +170,7 @@ class ReadRecordBlocks(_FileSource):
       ValueError: an option is out of range, or there is no pattern.
       NoMatchError: a pattern means no file. Also a FileNotFoundError.
       CorruptRecordError: in the pipeline, a part of a file cannot be read.
-      CoverageError: in the pipeline, the ranges of a file do not tile it, or one that begins inside
-        the file meets what cannot be read: its records may hold TFRecord data themselves.
+      CoverageError: in the pipeline, the ranges of a file do not tile it.
     """
 
     def __init__(
