@@ -16,6 +16,7 @@ import tfrecord_beam
 
 PUBLIC = [
     "BeamRecordCsvTFXIO",
+    "BeamRecordToTensorTFXIO",
     "BeamSource",
     "CorruptRecord",
     "CorruptRecordError",
@@ -38,7 +39,9 @@ PUBLIC = [
     "SchemaError",
     "TFExampleBeamRecord",
     "TFExampleRecord",
+    "TFGraphRecordDecoder",
     "TFRecordBeamError",
+    "TFRecordToTensorTFXIO",
     "__version__",
     "count",
     "errors",

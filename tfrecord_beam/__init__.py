@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from tfrecord_beam.tfxio.coders.example_coder import (
         ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
     )
+    from tfrecord_beam.tfxio.coders.tf_graph_record_decoder import (
+        TFGraphRecordDecoder as TFGraphRecordDecoder,
+    )
     from tfrecord_beam.tfxio.csv_tfxio import (
         BeamRecordCsvTFXIO as BeamRecordCsvTFXIO,
         CsvTFXIO as CsvTFXIO,
@@ -50,6 +53,10 @@ if TYPE_CHECKING:
     from tfrecord_beam.tfxio.raw_tf_record import (
         RawBeamRecordTFXIO as RawBeamRecordTFXIO,
         RawTfRecordTFXIO as RawTfRecordTFXIO,
+    )
+    from tfrecord_beam.tfxio.record_to_tensor_tfxio import (
+        BeamRecordToTensorTFXIO as BeamRecordToTensorTFXIO,
+        TFRecordToTensorTFXIO as TFRecordToTensorTFXIO,
     )
     from tfrecord_beam.tfxio.tf_example_record import (
         TFExampleBeamRecord as TFExampleBeamRecord,
@@ -84,10 +91,15 @@ _MODULES = {
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
     "tfrecord_beam.tfxio.coders.example_coder": ("ExamplesToRecordBatchDecoder",),
+    "tfrecord_beam.tfxio.coders.tf_graph_record_decoder": ("TFGraphRecordDecoder",),
     "tfrecord_beam.tfxio.csv_tfxio": ("BeamRecordCsvTFXIO", "CsvTFXIO"),
     "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
     "tfrecord_beam.tfxio.parquet_tfxio": ("ParquetTFXIO",),
     "tfrecord_beam.tfxio.raw_tf_record": ("RawBeamRecordTFXIO", "RawTfRecordTFXIO"),
+    "tfrecord_beam.tfxio.record_to_tensor_tfxio": (
+        "BeamRecordToTensorTFXIO",
+        "TFRecordToTensorTFXIO",
+    ),
     "tfrecord_beam.tfxio.tf_example_record": ("TFExampleBeamRecord", "TFExampleRecord"),
     "tfrecord_beam.transforms.decode": ("DecodeRecordBlocks", "RawRecordToRecordBatch"),
     "tfrecord_beam.transforms.project": ("Project",),

@@ -12,6 +12,9 @@ from tfrecord_beam.schema.representations import (
 from tfrecord_beam.tfxio.coders.example_coder import (
     ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
 )
+from tfrecord_beam.tfxio.coders.tf_graph_record_decoder import (
+    TFGraphRecordDecoder as TFGraphRecordDecoder,
+)
 from tfrecord_beam.tfxio.csv_tfxio import (
     BeamRecordCsvTFXIO as BeamRecordCsvTFXIO,
     CsvTFXIO as CsvTFXIO,
@@ -26,6 +29,10 @@ from tfrecord_beam.tfxio.raw_tf_record import (
     RawTfRecordTFXIO as RawTfRecordTFXIO,
 )
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO as RecordBasedTFXIO
+from tfrecord_beam.tfxio.record_to_tensor_tfxio import (
+    BeamRecordToTensorTFXIO as BeamRecordToTensorTFXIO,
+    TFRecordToTensorTFXIO as TFRecordToTensorTFXIO,
+)
 from tfrecord_beam.tfxio.tensor_adapter import (
     TensorAdapter as TensorAdapter,
     TensorAdapterConfig as TensorAdapterConfig,

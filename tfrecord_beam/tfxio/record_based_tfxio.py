@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -14,6 +14,7 @@ import pyarrow as pa
 from tfrecord_beam import transforms
 from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.schema.arrow import arrow_schema, check_raw_record_column
+from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.tfxio.raw_record_column import (
     AppendRawRecordColumn as AppendRawRecordColumn,
@@ -152,6 +153,61 @@ class RecordBasedTFXIO(TFXIO):
     @abc.abstractmethod
     def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
         """Returns the schema of the batches without the raw-record column."""
+
+
+class OverridableRecordBasedTFXIO(RecordBasedTFXIO):
+    """A source put together of two transforms, which knows nothing of schemas and tensors.
+
+    Args:
+      telemetry_descriptors: as for `RecordBasedTFXIO`, as are the formats.
+      logical_format: as for `RecordBasedTFXIO`.
+      physical_format: as for `RecordBasedTFXIO`.
+      raw_record_beam_source: called without arguments, returns the transform that gives the raw
+        records.
+      raw_record_to_record_batch: called with the batch size, or None, returns the transform that
+        makes batches of them.
+    """
+
+    def __init__(
+        self,
+        telemetry_descriptors: Sequence[str] | None,
+        logical_format: str,
+        physical_format: str,
+        raw_record_beam_source: Callable[[], beam.PTransform[Any, Any]],
+        raw_record_to_record_batch: Callable[[int | None], beam.PTransform[Any, Any]],
+    ) -> None:
+        super().__init__(telemetry_descriptors, logical_format, physical_format)
+        self._raw_record_beam_source = raw_record_beam_source
+        self._raw_record_to_record_batch = raw_record_to_record_batch
+
+    def TensorRepresentations(self) -> TensorRepresentations:
+        raise self._not_known("tensors")
+
+    def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
+        raise self._not_known("columns")
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        raise self._not_known("tensors")
+
+    def _not_known(self, what: str) -> NotImplementedError:
+        return NotImplementedError(f"{type(self).__name__} does not know its {what}")
+
+    def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
+        return self._raw_record_beam_source()
+
+    def _RawRecordToRecordBatchInternal(
+        self, batch_size: int | None = None
+    ) -> beam.PTransform[Any, Any]:
+        return self._raw_record_to_record_batch(batch_size)
+
+
+def ReadTfRecord(file_pattern: FilePattern) -> beam.PTransform[Any, Any]:
+    """Returns a transform that reads the records of TFRecord files as `bytes`.
+
+    Args:
+      file_pattern: path of a file, a pattern, or a folder, or a list of them.
+    """
+    return transforms.RawRecordBeamSource(file_pattern)
 
 
 class Chain(beam.PTransform[Any, Any]):

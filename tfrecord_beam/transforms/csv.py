@@ -12,11 +12,11 @@ from tfrecord_beam.options import check_int
 from tfrecord_beam.records.csv import CsvDecoder
 from tfrecord_beam.records.csv_values import ColumnType
 from tfrecord_beam.records.lines import LineBlock, LineOptions, join_lines, read_lines
-from tfrecord_beam.records.reader import BLOCK_BYTES
 from tfrecord_beam.transforms import (
     coders as coders,  # registers them
     metrics,
 )
+from tfrecord_beam.transforms.batching import batch_records
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.source import KeyedRange, SplitPatterns, SpreadRanges
 
@@ -79,23 +79,11 @@ class BatchLines(beam.PTransform):
 
     def __init__(self, batch_size: int | None = None) -> None:
         super().__init__()
-        check_int("batch_size", batch_size, least=1, optional=True)
-        self._batch_size = batch_size
+        self._batch = batch_records(batch_size, _line_size)
 
     def expand(self, lines: beam.PCollection[bytes]) -> beam.PCollection[LineBlock]:
-        if self._batch_size is None:
-            batching = beam.BatchElements(
-                min_batch_size=BLOCK_BYTES, max_batch_size=BLOCK_BYTES, element_size_fn=_line_size
-            )
-        else:
-            batching = beam.BatchElements(
-                min_batch_size=self._batch_size, max_batch_size=self._batch_size
-            )
-        return (
-            lines
-            | "Batch" >> batching
-            | "Join" >> beam.Map(join_lines).with_output_types(LineBlock)
-        )
+        join = beam.Map(join_lines).with_output_types(LineBlock)
+        return lines | "Batch" >> self._batch | "Join" >> join
 
 
 def _line_size(line: bytes) -> int:

@@ -8,17 +8,16 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
-from tfrecord_beam.options import check_int
-from tfrecord_beam.records.block import RecordBlock, frame_size
+from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.reader import BLOCK_BYTES
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import (
     coders as coders,  # registers them
     metrics,
 )
+from tfrecord_beam.transforms.batching import batch_records
 from tfrecord_beam.transforms.corrupt import (
     CORRUPT,
     ErrorHandler,
@@ -134,19 +133,10 @@ class RawRecordToRecordBatch(_Decoding):
             error_handler=error_handler,
             max_corrupt_records=max_corrupt_records,
         )
-        check_int("batch_size", batch_size, least=1, optional=True)
-        self._batch_size = batch_size
+        self._batch = batch_records(batch_size)
 
     def expand(self, records: beam.PCollection[bytes]) -> beam.PCollection[pa.RecordBatch]:
-        if self._batch_size is None:
-            batching = beam.BatchElements(
-                min_batch_size=BLOCK_BYTES, max_batch_size=BLOCK_BYTES, element_size_fn=frame_size
-            )
-        else:
-            batching = beam.BatchElements(
-                min_batch_size=self._batch_size, max_batch_size=self._batch_size
-            )
-        return self._decode(records | "Batch" >> batching, self._decoder.iter_records)
+        return self._decode(records | "Batch" >> self._batch, self._decoder.iter_records)
 
 
 def decode(
