@@ -358,6 +358,21 @@ def test_struct_array_that_is_a_slice(kernel: ModuleType) -> None:
     assert encoder.encode_records(OnlyTheProtocol(struct)) == expected
 
 
+def test_memory_that_is_not_aligned(kernel: ModuleType) -> None:
+    def shifted(numbers: array[int]) -> pa.Buffer:
+        return pa.py_buffer(b"x" + numbers.tobytes()).slice(1)
+
+    values = pa.Array.from_buffers(pa.int64(), 3, [None, shifted(array("q", [1, -2, 3]))])
+    narrow, wide = shifted(array("i", [0, 1, 3])), shifted(array("q", [0, 1, 3]))
+    columns = {
+        "n": pa.Array.from_buffers(pa.list_(pa.int64()), 2, [None, narrow], children=[values]),
+        "w": pa.Array.from_buffers(pa.large_list(pa.int64()), 2, [None, wide], children=[values]),
+    }
+    assert encode(kernel, columns) == [
+        example(entry("n", int64(*row)), entry("w", int64(*row))) for row in ([1], [-2, 3])
+    ]
+
+
 def test_batch_is_released(kernel: ModuleType) -> None:
     allocated = pa.total_allocated_bytes()
     batch = pa.record_batch({"i": pa.array(range(1000))})

@@ -44,11 +44,11 @@ bool ReadValues(const ArrowSchema& schema, const ArrowArray& array, int64_t firs
   if (wide_bytes || IsFormat(schema, "z", "u")) {
     values->kind = Kind::kBytes;
     values->offsets = Offsets(array.buffers[1], wide_bytes, first);
-    values->data = static_cast<const uint8_t*>(array.buffers[2]);
+    values->data = static_cast<const char*>(array.buffers[2]);
   } else if (format == "l" || format == "f") {
     values->kind = format == "l" ? Kind::kInt64 : Kind::kFloat;
     const auto size = static_cast<int64_t>(format == "l" ? sizeof(int64_t) : sizeof(float));
-    values->data = static_cast<const uint8_t*>(array.buffers[1]) + first * size;
+    values->data = static_cast<const char*>(array.buffers[1]) + first * size;
   } else {
     return false;
   }
@@ -89,7 +89,7 @@ bool HasNull(const Nulls& nulls, Range range) {
 }
 
 int64_t LoadInt64(const Values& values, int64_t i) {
-  return static_cast<const int64_t*>(static_cast<const void*>(values.data))[i];
+  return LoadWord<int64_t>(values.data + i * static_cast<int64_t>(sizeof(int64_t)));
 }
 
 // The size of a list's packed numbers, or of all fields of a BytesList.
@@ -133,7 +133,7 @@ int64_t EntrySize(const EncodeColumn& column, int64_t value_size) {
       break;
     case Kind::kFloat: {
       const auto size = static_cast<int64_t>(sizeof(float));
-      const auto* const floats = reinterpret_cast<const char*>(values.data) + range.begin * size;
+      const auto* const floats = values.data + range.begin * size;
       return WriteBytes({floats, static_cast<size_t>(range.size() * size)}, out);
     }
     case Kind::kInt64:
@@ -146,8 +146,7 @@ int64_t EntrySize(const EncodeColumn& column, int64_t value_size) {
         const int64_t begin = values.offsets[i];
         const int64_t size = values.offsets[i + 1] - begin;
         out = WriteHeader(1, size, out);
-        out = WriteBytes(
-            {reinterpret_cast<const char*>(values.data) + begin, static_cast<size_t>(size)}, out);
+        out = WriteBytes({values.data + begin, static_cast<size_t>(size)}, out);
       }
       break;
   }

@@ -29,19 +29,24 @@ struct EncodeFailure {
   std::string feature;  // empty for kTooLarge
 };
 
-// The offsets of lists or of bytes, of either width.
+// The offsets of lists or of bytes, of either width. Arrow data need not be aligned.
 class Offsets {
  public:
   Offsets() = default;
   Offsets(const void* data, bool wide, int64_t first)
-      : narrow_(wide ? nullptr : static_cast<const int32_t*>(data) + first),
-        wide_(wide ? static_cast<const int64_t*>(data) + first : nullptr) {}
+      : data_(static_cast<const char*>(data) + first * (wide ? kWide : kNarrow)), wide_(wide) {}
 
-  int64_t operator[](int64_t i) const { return wide_ != nullptr ? wide_[i] : narrow_[i]; }
+  int64_t operator[](int64_t i) const {
+    if (wide_) return LoadWord<int64_t>(data_ + i * kWide);
+    return LoadWord<int32_t>(data_ + i * kNarrow);
+  }
 
  private:
-  const int32_t* narrow_ = nullptr;
-  const int64_t* wide_ = nullptr;
+  static constexpr int64_t kWide = sizeof(int64_t);
+  static constexpr int64_t kNarrow = sizeof(int32_t);
+
+  const char* data_ = nullptr;
+  bool wide_ = false;
 };
 
 // Which elements of an array are null.
@@ -79,7 +84,7 @@ struct Lists {
 struct Values {
   Kind kind = Kind::kNone;
   Nulls nulls;
-  const uint8_t* data = nullptr;
+  const char* data = nullptr;
   Offsets offsets;
 };
 
