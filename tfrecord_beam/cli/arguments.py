@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import MAX_INT
 
 if TYPE_CHECKING:
@@ -58,7 +59,18 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         "--columns",
         type=lambda text: text.split(","),
         metavar="A,B",
-        help="features to decode, separated by commas, in the order wanted; default: all",
+        help="features to decode, separated by commas, in the order wanted; default: all; of "
+        "records with steps ##SEQUENCE##.NAME is one of the steps, ##SEQUENCE## all of them",
+    )
+
+
+def add_record_type(parser: argparse.ArgumentParser) -> None:
+    """Adds ``--record-type``."""
+    parser.add_argument(
+        "--record-type",
+        choices=get_args(RecordType),
+        default="Example",
+        help="what the records are; default: Example",
     )
 
 

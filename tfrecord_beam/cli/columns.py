@@ -88,6 +88,22 @@ class ColumnSummary:
         self._columns = {name: known.get(name) or _Column() for name in names}
 
 
+def flatten_structs(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Returns the batch with a column ``STRUCT.FIELD`` for each field of its structs."""
+    columns: dict[str, pa.Array] = {}
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if pa.types.is_struct(column.type):
+            fields = zip(column.type, column.flatten(), strict=True)
+            columns.update((f"{name}.{field.name}", values) for field, values in fields)
+        else:
+            columns[name] = column
+    # By way of a struct, which keeps the number of rows also when there is no column.
+    struct = pa.struct([(name, column.type) for name, column in columns.items()])
+    return pa.RecordBatch.from_struct_array(
+        pa.StructArray.from_buffers(struct, batch.num_rows, [None], children=list(columns.values()))
+    )
+
+
 def print_columns(columns: Iterable[dict[str, Any]]) -> None:
     """Prints what `ColumnSummary.to_json` gives as a table."""
     print_table(("column", "type", "present", "null", "values"), map(_line, columns))

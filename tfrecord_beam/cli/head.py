@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.columns import flatten_structs
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.cli.rows import print_rows, to_rows
 from tfrecord_beam.records.table import OnProgress, iter_batches
@@ -36,6 +37,7 @@ def add_parser(verbs: Verbs) -> None:
     arguments.add_count(parser, 10, "how many records")
     arguments.add_schema(parser, "TFMD schema that says which features there are")
     arguments.add_columns(parser)
+    arguments.add_record_type(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,8 +61,10 @@ def first_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yields batches with the first records of the files: `num_records`, or all if there are fewer.
 
+    Fields of structs are columns of their own.
+
     Args:
-      options: with `files`, `schema` and `num_records`.
+      options: with `files`, `schema`, `record_type` and `num_records`.
       columns: names of the columns; None: all.
       progress: told how far reading got.
     """
@@ -69,12 +73,13 @@ def first_batches(
         options.files,
         options.schema,
         columns=columns,
+        record_type=options.record_type,
         batch_size=left,
         batch_bytes=_CHUNK_BYTES,
         progress=progress,
     )
     for batch in batches:
-        yield batch.slice(0, left)
+        yield flatten_structs(batch.slice(0, left))
         left -= batch.num_rows
         if left <= 0:
             return

@@ -16,9 +16,10 @@ from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import MetricsFilter
 from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
 
-from tfrecord_beam.cli.columns import ColumnSummary
+from tfrecord_beam.cli.columns import ColumnSummary, flatten_structs
 from tfrecord_beam.cli.rows import Row, to_rows
 from tfrecord_beam.errors import TFRecordBeamError
+from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.transforms.metrics import NAMESPACE
 from tfrecord_beam.transforms.read import BeamSource
 
@@ -34,6 +35,7 @@ def run_pipeline(
     schema: str | None,
     *,
     columns: Sequence[str] | None,
+    record_type: RecordType,
     batch_size: int | None,
     pipeline_options: Sequence[str],
 ) -> dict[str, Any]:
@@ -43,6 +45,7 @@ def run_pipeline(
       files: paths, patterns or folders.
       schema: path of a TFMD schema, or None.
       columns: names of the columns to decode; None: all.
+      record_type: what the records are.
       batch_size: rows in each batch; None: as many as `BeamSource` finds good.
       pipeline_options: Beam's, as its programs take them. The workers must reach
         ``--temp_location``, if it is there, else the folder for temporary files of this machine.
@@ -50,7 +53,14 @@ def run_pipeline(
     Returns:
       ``rows``, ``batches``, ``columns`` (see `ColumnSummary`), ``samples`` and ``counters``.
     """
-    source = BeamSource(files, schema, columns=columns, batch_size=batch_size, with_filename=True)
+    source = BeamSource(
+        files,
+        schema,
+        columns=columns,
+        record_type=record_type,
+        batch_size=batch_size,
+        with_filename=True,
+    )
     options = PipelineOptions([f"--runner={_IN_PROCESS}", *pipeline_options])
     with tempfile.TemporaryDirectory() as folder:
         shared = options.view_as(GoogleCloudOptions).temp_location or folder
@@ -84,6 +94,7 @@ class Summary:
     def add(self, file: str, batch: pa.RecordBatch) -> None:
         """Takes a batch in."""
         self.batches += 1
+        batch = flatten_structs(batch)
         self.columns.add(batch)
         if len(self.samples) < _SAMPLE_BATCHES or file < self.samples[-1][0]:
             self._sample([(file, batch.num_rows, to_rows(batch.slice(0, _SAMPLE_ROWS)))])

@@ -37,6 +37,7 @@ def add_parser(verbs: Verbs) -> None:
     arguments.add_files(parser, optional=True)
     arguments.add_schema(parser, "TFMD schema that says which features there are")
     arguments.add_columns(parser)
+    arguments.add_record_type(parser)
     parser.add_argument(
         "--batch-size",
         type=arguments.parse_count,
@@ -80,6 +81,7 @@ def _read(options: argparse.Namespace, files: Sequence[str], schema: str | None)
             files,
             schema,
             columns=options.columns,
+            record_type=options.record_type,
             batch_size=options.batch_size,
             pipeline_options=options.pipeline_options,
         )

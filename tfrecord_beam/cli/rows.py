@@ -110,15 +110,18 @@ def _show(value: Any) -> Text:
     """Returns what a table shows of a value of a column: null, or a list."""
     if value is None:
         return Text("null", "dim")
-    shown = [_show_value(each) for each in value[:_MAX_VALUES]]
-    if len(value) == 1:
-        return Text(shown[0])
-    if len(value) > len(shown):
-        shown.append(f"... {len(value):,} in all")
-    return Text(f"[{', '.join(shown)}]")
+    only = value[0] if len(value) == 1 else value
+    return Text(_show_value(value if isinstance(only, list) else only))
 
 
 def _show_value(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, list):
+        shown = [_show_value(each) for each in value[:_MAX_VALUES]]
+        if len(value) > len(shown):
+            shown.append(f"... {len(value):,} in all")
+        return f"[{', '.join(shown)}]"
     if isinstance(value, dict):
         return f"<{len(base64.b64decode(value['base64'])):,} bytes>"
     if isinstance(value, str):

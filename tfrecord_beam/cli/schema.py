@@ -11,8 +11,7 @@ from tfrecord_beam.cli.columns import ColumnSummary, print_columns, show_type
 from tfrecord_beam.cli.head import first_batches
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.cli.rows import print_table
-from tfrecord_beam.schema.arrow import arrow_schema
-from tfrecord_beam.schema.tfmd import load_schema, schema_columns
+from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs
@@ -32,6 +31,7 @@ def add_parser(verbs: Verbs) -> None:
     )
     arguments.add_files(parser, optional=True)
     arguments.add_schema(parser, "TFMD schema")
+    arguments.add_record_type(parser)
     arguments.add_count(parser, 1000, "how many records to look at")
 
 
@@ -60,7 +60,8 @@ def _describe_records(options: argparse.Namespace) -> None:
 
 
 def _describe_schema(options: argparse.Namespace) -> None:
-    fields = arrow_schema(schema_columns(load_schema(options.schema)))
+    plan = decode_plan(options.schema, record_type=options.record_type)
+    fields = list(plan_schema(plan) or ())
     if options.json:
         columns = [{"name": field.name, "type": str(field.type)} for field in fields]
         print(json.dumps({"columns": columns}))

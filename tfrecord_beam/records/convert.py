@@ -10,7 +10,7 @@ import pyarrow as pa
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.kernel.faults import decode_error
-from tfrecord_beam.kernel.plan import DecodePlan
+from tfrecord_beam.kernel.plan import DecodePlan, RecordType, SequenceDecodePlan
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 
@@ -25,21 +25,27 @@ MAX_CELLS = 16 << 20
 
 
 class RecordDecoder:
-    """Decodes serialized ``tf.train.Example`` records by a plan. Picklable; threads may share it.
+    """Decodes serialized records by a plan. Picklable; threads may share it.
 
     Args:
       plan: what to decode, see `tfrecord_beam.schema.arrow.decode_plan`.
+      record_type: what the records are; the plan is one for this type.
 
     Raises:
       SchemaError: two columns of one name.
     """
 
-    def __init__(self, plan: DecodePlan) -> None:
+    def __init__(
+        self, plan: DecodePlan | SequenceDecodePlan, record_type: RecordType = "Example"
+    ) -> None:
         self._plan = plan
-        self._decoder = kernel.ExampleDecoder(plan)
+        self._record_type: RecordType = record_type
+        self._decoder = _kernel_decoder(plan, record_type)
 
-    def __reduce__(self) -> tuple[type[RecordDecoder], tuple[DecodePlan]]:
-        return RecordDecoder, (self._plan,)
+    def __reduce__(
+        self,
+    ) -> tuple[type[RecordDecoder], tuple[DecodePlan | SequenceDecodePlan, RecordType]]:
+        return RecordDecoder, (self._plan, self._record_type)
 
     def decode_block(
         self, block: RecordBlock, on_corrupt: OnCorrupt | None = None
@@ -79,7 +85,7 @@ class RecordDecoder:
         except DecodeError as error:
             raise _locate_in_block(error, block) from None
         for failure in failures:
-            located = _locate_in_block(decode_error(failure), block)
+            located = _locate_in_block(decode_error(failure, self._record_type), block)
             _report(located, block.payload(failure.record), on_corrupt)
         batch = pa.record_batch(exportable)
         return batch, batch.num_rows + len(failures)
@@ -123,7 +129,7 @@ class RecordDecoder:
             raise _buffer_error(records, error) from error
         for failure in failures:
             index = start + failure.record
-            located = decode_error(failure).located(record=index)
+            located = decode_error(failure, self._record_type).located(record=index)
             _report(located, memoryview(records[index]), on_corrupt)
         batch = pa.record_batch(exportable)
         return batch, batch.num_rows + len(failures)
@@ -136,6 +142,16 @@ def _buffer_error(records: Sequence[object], error: Exception) -> DecodeError:
             found = type(record).__name__
             return DecodeError(f"Expected records as bytes, found {found}", Location(record=index))
     return DecodeError(f"Expected records as bytes, found others: {error}")
+
+
+def _kernel_decoder(
+    plan: DecodePlan | SequenceDecodePlan, record_type: RecordType
+) -> kernel.ExampleDecoder | kernel.SequenceExampleDecoder | kernel.ExampleListDecoder:
+    if isinstance(plan, DecodePlan):
+        return kernel.ExampleDecoder(plan)
+    if record_type == "SequenceExample":
+        return kernel.SequenceExampleDecoder(plan)
+    return kernel.ExampleListDecoder(plan)
 
 
 def _report(error: DecodeError, payload: memoryview, on_corrupt: OnCorrupt | None) -> None:

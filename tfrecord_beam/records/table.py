@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
-from tfrecord_beam.errors import DecodeError, Location
-from tfrecord_beam.kernel.plan import DecodePlan
+from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_function
 from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.concatenate import concat_batches
 from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord, check_error_options, check_limit
 from tfrecord_beam.records.paths import (
@@ -22,7 +22,7 @@ from tfrecord_beam.records.paths import (
 )
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
-from tfrecord_beam.schema.arrow import arrow_schema, decode_plan
+from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 from tfrecord_beam.schema.tfmd import SchemaSource
 
 OnProgress = Callable[[int, int], None]
@@ -84,13 +84,14 @@ def iter_batches(
     batch_size: int | None = None,
     batch_bytes: int | None = None,
     raw_record_column_name: str | None = None,
+    record_type: RecordType = "Example",
     compression: str | None = "auto",
     validate_crc: bool = True,
     error_handler: OnCorrupt | None = None,
     max_corrupt_records: int | None = None,
     progress: OnProgress | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the record batches of TFRecord files of ``tf.train.Example``, in the files' order.
+    """Yields the record batches of TFRecord files, in the files' order.
 
     Options, columns and errors are those of `tfrecord_beam.BeamSource`.
 
@@ -109,6 +110,7 @@ def iter_batches(
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
         with `batch_size`. Rows times columns are at most 16 Mi in any case.
       raw_record_column_name: name of a last column with each record's own bytes.
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
       compression: "auto": what each file's content says, else its suffix. Or one codec for all.
       validate_crc: False: the CRCs of records are not computed, and damaged payloads are handed on.
         A record that ends beyond the file is an error still.
@@ -121,13 +123,15 @@ def iter_batches(
       ValueError: an option is out of range.
       NoMatchError: a pattern means no file.
       CorruptRecordError: a part of a file cannot be read.
-      DecodeError: a record is no ``tf.train.Example`` or does not fit the schema.
+      DecodeError: a record is no message of `record_type`, or does not fit the schema.
     """
-    plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
+    plan = decode_plan(
+        schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
+    )
     options = ReadOptions(compression, validate_crc, batch_size, batch_bytes)
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
-    return _decode_blocks(blocks, RecordDecoder(plan), on_corrupt)
+    return _decode_blocks(blocks, RecordDecoder(plan, record_type), on_corrupt)
 
 
 def _decode_blocks(
@@ -145,13 +149,14 @@ def read_table(
     *,
     columns: Sequence[str] | None = None,
     raw_record_column_name: str | None = None,
+    record_type: RecordType = "Example",
     compression: str | None = "auto",
     validate_crc: bool = True,
     error_handler: OnCorrupt | None = None,
     max_corrupt_records: int | None = None,
     progress: OnProgress | None = None,
 ) -> pa.Table:
-    """Returns TFRecord files of ``tf.train.Example`` as one Arrow table.
+    """Returns TFRecord files as one Arrow table.
 
     Example::
 
@@ -162,6 +167,7 @@ def read_table(
       schema: as for `iter_batches`; without one, a column that a file does not show is null there.
       columns: names of the columns to decode, in the order wanted; None: all.
       raw_record_column_name: name of a last column with each record's own bytes.
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
       error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
@@ -172,51 +178,25 @@ def read_table(
       DecodeError: as for `iter_batches`, as are the other errors; also if, without a schema, a
         feature is of one kind in some records and of another in others.
     """
-    plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
+    plan = decode_plan(
+        schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
+    )
     batches = iter_batches(
         path,
         schema,
         columns=columns,
         raw_record_column_name=raw_record_column_name,
+        record_type=record_type,
         compression=compression,
         validate_crc=validate_crc,
         error_handler=error_handler,
         max_corrupt_records=max_corrupt_records,
         progress=progress,
     )
-    if schema is not None:
-        fixed = arrow_schema(plan.columns or (), raw_record_column_name)
-        return pa.Table.from_batches(batches, fixed)
-    return _concat(list(batches), plan)
-
-
-def _concat(batches: Sequence[pa.RecordBatch], plan: DecodePlan) -> pa.Table:
-    """Returns one table of batches that each show what columns they have."""
-    types: dict[str, pa.DataType] = {}
-    for batch in batches:
-        for field in batch.schema:
-            known = types.get(field.name, pa.null())
-            if pa.types.is_null(known):
-                types[field.name] = field.type
-            elif not pa.types.is_null(field.type) and field.type != known:
-                raise DecodeError(
-                    f"Expected {known} for feature {field.name!r} in all records, "
-                    f"found also {field.type}",
-                    Location(feature=field.name),
-                    hint="give a schema, or read the column apart",
-                )
-    if plan.columns is None:
-        raw = [name for name in types if name == plan.raw_record_column]
-        names = sorted(types.keys() - raw, key=str.encode) + raw
-        unified = pa.schema([(name, types[name]) for name in names])
-    else:
-        unified = arrow_schema(plan.columns, plan.raw_record_column)
-        for name, type_ in types.items():
-            unified = unified.set(unified.get_field_index(name), pa.field(name, type_))
-    if not len(unified):
-        return pa.Table.from_batches(batches, unified)  # to concatenate them would lose the rows
-    tables = [pa.Table.from_batches([batch]) for batch in batches]
-    return pa.concat_tables([unified.empty_table(), *tables], promote_options="default")
+    fixed = None if schema is None else plan_schema(plan)
+    if fixed is None:
+        return concat_batches(list(batches), plan)
+    return pa.Table.from_batches(batches, fixed)
 
 
 def count(

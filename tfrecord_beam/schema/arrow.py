@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import get_args, overload
 
 import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.kernel.plan import Column, DecodePlan, Kind
+from tfrecord_beam.kernel.plan import (
+    SEQUENCE_COLUMN,
+    Column,
+    DecodePlan,
+    Kind,
+    RecordType,
+    SequenceDecodePlan,
+)
 from tfrecord_beam.options import describe
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
+from tfrecord_beam.schema.sequence import choose_sequence_columns
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
 
 _TYPES = {
@@ -38,12 +47,66 @@ def arrow_schema(columns: Iterable[Column], raw_record_column: str | None = None
     return pa.schema(fields)
 
 
+def plan_schema(plan: DecodePlan | SequenceDecodePlan) -> pa.Schema | None:
+    """Returns the Arrow schema of the batches that a plan gives; None where the records decide.
+
+    The struct column of a `SequenceDecodePlan` has fields of type `large_list<large_list<int64>>`
+    and so on.
+    """
+    if plan.columns is None:
+        return None
+    schema = arrow_schema(plan.columns)
+    if isinstance(plan, SequenceDecodePlan):
+        if plan.sequence_columns is None:
+            return None
+        if plan.sequence_columns:
+            steps = [
+                (each.name, pa.large_list(_TYPES[each.kind])) for each in plan.sequence_columns
+            ]
+            schema = schema.append(pa.field(plan.sequence_column_name, pa.struct(steps)))
+    for field in arrow_schema((), plan.raw_record_column):
+        schema = schema.append(field)
+    return schema
+
+
+def plan_names(plan: DecodePlan | SequenceDecodePlan) -> list[str] | None:
+    """Returns the names of the wanted columns, as `decode_plan` takes them; None for all."""
+    steps: Sequence[Column] | None = ()
+    prefix = ""
+    if isinstance(plan, SequenceDecodePlan):
+        steps, prefix = plan.sequence_columns, plan.sequence_column_name
+    if plan.columns is None and not steps:
+        return None
+    names = [column.name for column in plan.columns or ()]
+    if steps is None:
+        return [*names, prefix]
+    return names + [f"{prefix}.{column.name}" for column in steps]
+
+
+@overload
 def decode_plan(
     schema: SchemaSource | None,
     *,
     columns: Sequence[str] | None = None,
     raw_record_column: str | None = None,
-) -> DecodePlan:
+) -> DecodePlan: ...
+@overload
+def decode_plan(
+    schema: SchemaSource | None,
+    *,
+    columns: Sequence[str] | None = None,
+    raw_record_column: str | None = None,
+    record_type: RecordType,
+    sequence_column: str = SEQUENCE_COLUMN,
+) -> DecodePlan | SequenceDecodePlan: ...
+def decode_plan(
+    schema: SchemaSource | None,
+    *,
+    columns: Sequence[str] | None = None,
+    raw_record_column: str | None = None,
+    record_type: RecordType = "Example",
+    sequence_column: str = SEQUENCE_COLUMN,
+) -> DecodePlan | SequenceDecodePlan:
     """Returns the plan for decoding records of `schema`, or only some columns of it.
 
     Args:
@@ -51,20 +114,42 @@ def decode_plan(
         are those that the records show.
       columns: the wanted columns, which come out in the order asked for here. None: all of the
         schema, in its order; without a schema all that the records show. An empty list: no column.
+        Of records with steps ``##SEQUENCE##`` means all fields of the struct column, and
+        ``##SEQUENCE##.NAME`` one of them.
       raw_record_column: name of a last column with each record's own bytes, or None.
+      record_type: "Example"; or "SequenceExample" or "ExampleListWithContext", whose plan is a
+        `SequenceDecodePlan`.
+      sequence_column: another name for the struct column, and for its feature in the schema.
 
     Raises:
-      SchemaError: `schema` cannot be used (see `load_schema` and `schema_columns`); a column is
-        not in it, or is asked for twice; the raw-record column has the name of another.
+      SchemaError: `schema` cannot be used (see `load_schema`, `schema_columns` and
+        `sequence_schema_columns`); a column is not in it, or is asked for twice; the raw-record
+        column has the name of another.
+      ValueError: there is no such record type.
     """
     if raw_record_column is not None and not isinstance(raw_record_column, str):
         raise SchemaError(
             "Expected the name of the raw-record column as str, "
             f"found {describe(raw_record_column)}"
         )
+    check_record_type(record_type)
+    if record_type != "Example":
+        context, steps = choose_sequence_columns(schema, columns, sequence_column)
+        names = [column.name for column in context or ()] + [sequence_column]
+        check_raw_record_column(raw_record_column, names)
+        return SequenceDecodePlan(context, steps, sequence_column, raw_record_column)
     planned = _planned_columns(schema, columns)
     check_raw_record_column(raw_record_column, {column.name for column in planned or ()})
     return DecodePlan(planned, raw_record_column)
+
+
+def check_record_type(record_type: str) -> None:
+    """Raises ValueError unless there is such a record type."""
+    known = get_args(RecordType)
+    if record_type not in known:
+        raise ValueError(
+            f"Expected record_type to be one of {', '.join(known)}, found {describe(record_type)}"
+        )
 
 
 def project_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:

@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location, SchemaError
-from tfrecord_beam.kernel.plan import Column, Kind
+from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Column, Kind
 from tfrecord_beam.options import describe
 from tfrecord_beam.schema.names import check_distinct
 from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
@@ -80,15 +80,52 @@ def schema_columns(schema: schema_pb2.Schema) -> tuple[Column, ...]:
     return columns
 
 
-def _kind(feature: schema_pb2.Feature) -> Kind:
+def sequence_schema_columns(
+    schema: schema_pb2.Schema, sequence_column: str = SEQUENCE_COLUMN
+) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    """Returns the columns of the context, and those of the steps: the fields of one STRUCT feature.
+
+    Args:
+      schema: as for `schema_columns`.
+      sequence_column: name of the STRUCT feature. Without it there are no columns of steps.
+
+    Raises:
+      SchemaError: that feature is no STRUCT, or holds one; else as for `schema_columns`.
+    """
+    check_distinct((feature.name for feature in schema.feature), "features in the schema")
+    context: list[Column] = []
+    steps: list[Column] = []
+    for feature in schema.feature:
+        if feature.name != sequence_column:
+            context.append(Column(feature.name, _kind(feature)))
+        elif feature.type == schema_pb2.FeatureType.STRUCT:
+            fields = feature.struct_domain.feature
+            steps = [Column(field.name, _kind(field, f"{feature.name}.")) for field in fields]
+        else:
+            raise SchemaError(
+                f"Expected type STRUCT for feature {feature.name!r}, found {_type_name(feature)}",
+                Location(feature=feature.name),
+            )
+    check_distinct((column.name for column in steps), f"features in {sequence_column!r}")
+    return tuple(context), tuple(steps)
+
+
+def _kind(feature: schema_pb2.Feature, prefix: str = "") -> Kind:
     kind = _KINDS.get(feature.type)
     if kind is None:
-        found = "none" if not feature.type else schema_pb2.FeatureType.Name(feature.type)
+        name = prefix + feature.name
         raise SchemaError(
-            f"Expected type INT, FLOAT or BYTES for feature {feature.name!r}, found {found}",
-            Location(feature=feature.name),
+            f"Expected type INT, FLOAT or BYTES for feature {name!r}, found {_type_name(feature)}",
+            Location(feature=name),
+            hint="read SequenceExamples with record_type='SequenceExample'"
+            if name == SEQUENCE_COLUMN
+            else None,
         )
     return kind
+
+
+def _type_name(feature: schema_pb2.Feature) -> str:
+    return "none" if not feature.type else schema_pb2.FeatureType.Name(feature.type)
 
 
 def _read_schema(path: str) -> schema_pb2.Schema:

@@ -8,6 +8,7 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
+from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
@@ -38,13 +39,19 @@ class _Decoding(beam.PTransform):
         *,
         columns: Sequence[str] | None,
         raw_record_column_name: str | None,
+        record_type: RecordType,
         error_handler: ErrorHandler | None,
         max_corrupt_records: int | None,
     ) -> None:
         super().__init__()
         check_error_handler(error_handler, max_corrupt_records)
-        plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
-        self._decoder = RecordDecoder(plan)
+        plan = decode_plan(
+            schema,
+            columns=columns,
+            raw_record_column=raw_record_column_name,
+            record_type=record_type,
+        )
+        self._decoder = RecordDecoder(plan, record_type)
         self._error_handler = error_handler
         self._max_corrupt_records = max_corrupt_records
 
@@ -78,6 +85,7 @@ class DecodeRecordBlocks(_Decoding):
         *,
         columns: Sequence[str] | None = None,
         raw_record_column_name: str | None = None,
+        record_type: RecordType = "Example",
         error_handler: ErrorHandler | None = None,
         max_corrupt_records: int | None = None,
     ) -> None:
@@ -85,6 +93,7 @@ class DecodeRecordBlocks(_Decoding):
             schema,
             columns=columns,
             raw_record_column_name=raw_record_column_name,
+            record_type=record_type,
             error_handler=error_handler,
             max_corrupt_records=max_corrupt_records,
         )
@@ -123,6 +132,7 @@ class RawRecordToRecordBatch(_Decoding):
         columns: Sequence[str] | None = None,
         batch_size: int | None = None,
         raw_record_column_name: str | None = None,
+        record_type: RecordType = "Example",
         error_handler: ErrorHandler | None = None,
         max_corrupt_records: int | None = None,
     ) -> None:
@@ -130,6 +140,7 @@ class RawRecordToRecordBatch(_Decoding):
             schema,
             columns=columns,
             raw_record_column_name=raw_record_column_name,
+            record_type=record_type,
             error_handler=error_handler,
             max_corrupt_records=max_corrupt_records,
         )

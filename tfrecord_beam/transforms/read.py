@@ -9,13 +9,14 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
+from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_bool, check_int
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.arrow import decode_plan, plan_names
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.corrupt import (
@@ -245,12 +246,13 @@ class RawRecordBeamSource(_FileSource):
 
 
 class BeamSource(_FileSource):
-    """Reads TFRecord files of ``tf.train.Example`` as Arrow batches -> PCollection[pa.RecordBatch].
+    """Reads the records of TFRecord files as Arrow batches -> PCollection[pa.RecordBatch].
 
     Equal in result to ``RawRecordBeamSource | RawRecordToRecordBatch``, but no record becomes a
     Python object on the way. Columns are `large_list<int64>`, `large_list<float>` or
     `large_list<large_binary>`; a row is null where the record has no such feature, or one of no
-    kind. Batches are whole: offset 0, not slices of larger ones.
+    kind. Records with steps have a struct column ``##SEQUENCE##`` besides, of lists of such lists,
+    one a step. Batches are whole: offset 0, not slices of larger ones.
 
     Example::
 
@@ -260,17 +262,20 @@ class BeamSource(_FileSource):
       file_pattern: as for `ReadRecordBlocks`, as are the options that are not named here.
       schema: a TFMD `Schema`, a serialized one, or the path of its file. None: each batch has the
         columns that its records show, in byte order of their names.
-      columns: names of the columns to decode, in the order wanted; None: all.
+      columns: names of the columns to decode, in the order wanted; None: all. Of records with steps
+        ``##SEQUENCE##`` means all fields of the struct, and ``##SEQUENCE##.NAME`` one of them.
       batch_size: rows of each batch; the last of a byte range may have fewer, and so may one that
         meets another bound: `batch_bytes`, or 16 Mi rows times columns.
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
         with `batch_size`.
       raw_record_column_name: name of a last column with each record's own bytes.
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
       with_filename: give (path, batch) pairs.
 
     Raises:
       SchemaError: the schema cannot be used, or a column is not in it. Also a ValueError.
-      DecodeError: in the pipeline, a record is no ``tf.train.Example`` or does not fit the schema.
+      DecodeError: in the pipeline, a record is no message of `record_type`, or does not fit the
+        schema.
       ValueError: as for `ReadRecordBlocks`, as are the other errors.
     """
 
@@ -283,6 +288,7 @@ class BeamSource(_FileSource):
         batch_size: int | None = None,
         batch_bytes: int | None = None,
         raw_record_column_name: str | None = None,
+        record_type: RecordType = "Example",
         compression: str | None = "auto",
         validate_crc: bool = True,
         error_handler: ErrorHandler | None = None,
@@ -290,9 +296,14 @@ class BeamSource(_FileSource):
         with_filename: bool = False,
         desired_bundle_bytes: int | None = None,
     ) -> None:
-        plan = decode_plan(schema, columns=columns, raw_record_column=raw_record_column_name)
-        self._decoder = RecordDecoder(plan)
-        self._columns = plan.columns
+        plan = decode_plan(
+            schema,
+            columns=columns,
+            raw_record_column=raw_record_column_name,
+            record_type=record_type,
+        )
+        self._decoder = RecordDecoder(plan, record_type)
+        self._columns = plan_names(plan)
         super().__init__(
             file_pattern,
             ReadOptions(compression, validate_crc, batch_size, batch_bytes),
@@ -316,5 +327,5 @@ class BeamSource(_FileSource):
     def display_data(self) -> dict[str, object]:
         shown = super().display_data()
         if self._columns is not None:
-            shown["columns"] = ", ".join(column.name for column in self._columns)
+            shown["columns"] = ", ".join(self._columns)
         return shown
