@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from tfrecord_beam.tfxio.coders.example_coder import (
         ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
     )
+    from tfrecord_beam.tfxio.coders.sequence_example_coder import (
+        SequenceExamplesToRecordBatchDecoder as SequenceExamplesToRecordBatchDecoder,
+    )
     from tfrecord_beam.tfxio.coders.tf_graph_record_decoder import (
         TFGraphRecordDecoder as TFGraphRecordDecoder,
     )
@@ -61,6 +64,10 @@ if TYPE_CHECKING:
     from tfrecord_beam.tfxio.tf_example_record import (
         TFExampleBeamRecord as TFExampleBeamRecord,
         TFExampleRecord as TFExampleRecord,
+    )
+    from tfrecord_beam.tfxio.tf_sequence_example_record import (
+        TFSequenceExampleBeamRecord as TFSequenceExampleBeamRecord,
+        TFSequenceExampleRecord as TFSequenceExampleRecord,
     )
 
     # Beam transforms.
@@ -91,6 +98,7 @@ _MODULES = {
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
     "tfrecord_beam.tfxio.coders.example_coder": ("ExamplesToRecordBatchDecoder",),
+    "tfrecord_beam.tfxio.coders.sequence_example_coder": ("SequenceExamplesToRecordBatchDecoder",),
     "tfrecord_beam.tfxio.coders.tf_graph_record_decoder": ("TFGraphRecordDecoder",),
     "tfrecord_beam.tfxio.csv_tfxio": ("BeamRecordCsvTFXIO", "CsvTFXIO"),
     "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
@@ -101,6 +109,10 @@ _MODULES = {
         "TFRecordToTensorTFXIO",
     ),
     "tfrecord_beam.tfxio.tf_example_record": ("TFExampleBeamRecord", "TFExampleRecord"),
+    "tfrecord_beam.tfxio.tf_sequence_example_record": (
+        "TFSequenceExampleBeamRecord",
+        "TFSequenceExampleRecord",
+    ),
     "tfrecord_beam.transforms.decode": ("DecodeRecordBlocks", "RawRecordToRecordBatch"),
     "tfrecord_beam.transforms.project": ("Project",),
     "tfrecord_beam.transforms.read": ("BeamSource", "RawRecordBeamSource", "ReadRecordBlocks"),

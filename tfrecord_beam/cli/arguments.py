@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, get_args
 
-from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import MAX_INT
+from tfrecord_beam.schema.arrow import RecordType
 
 if TYPE_CHECKING:
     Verbs = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -19,7 +19,7 @@ from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOpt
 from tfrecord_beam.cli.columns import ColumnSummary, flatten_structs
 from tfrecord_beam.cli.rows import Row, to_rows
 from tfrecord_beam.errors import TFRecordBeamError
-from tfrecord_beam.kernel.plan import RecordType
+from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.transforms.metrics import NAMESPACE
 from tfrecord_beam.transforms.read import BeamSource
 

@@ -118,10 +118,10 @@ def _show_value(value: Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, list):
-        shown = [_show_value(each) for each in value[:_MAX_VALUES]]
-        if len(value) > len(shown):
-            shown.append(f"... {len(value):,} in all")
-        return f"[{', '.join(shown)}]"
+        values = [_show_value(each) for each in value[:_MAX_VALUES]]
+        if len(value) > len(values):
+            values.append(f"... {len(value):,} in all")
+        return f"[{', '.join(values)}]"
     if isinstance(value, dict):
         return f"<{len(base64.b64decode(value['base64'])):,} bytes>"
     if isinstance(value, str):

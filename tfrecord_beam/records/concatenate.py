@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from tfrecord_beam.errors import DecodeError, Location
-from tfrecord_beam.kernel.plan import Column, DecodePlan, SequenceDecodePlan
+from tfrecord_beam.kernel.plan import Column, SequenceDecodePlan
+from tfrecord_beam.schema.arrow import RecordPlan, plan_schema
 
 
-def concat_batches(
-    batches: Sequence[pa.RecordBatch], plan: DecodePlan | SequenceDecodePlan
-) -> pa.Table:
+def concat_batches(batches: Sequence[pa.RecordBatch], plan: RecordPlan) -> pa.Table:
     """Returns one table of batches that were decoded by one plan and without a schema.
 
     A column, or a field of the struct column, that a batch does not show is null there.
@@ -20,7 +19,7 @@ def concat_batches(
     Raises:
       DecodeError: a feature is of one kind in some batches and of another in others.
     """
-    types: dict[str, pa.DataType] = {column.name: pa.null() for column in plan.columns or ()}
+    types: dict[str, pa.DataType] = {field.name: field.type for field in plan_schema(plan) or ()}
     for batch in batches:
         for field in batch.schema:
             types[field.name] = _merge(types.get(field.name, pa.null()), field.type, field.name)
@@ -53,7 +52,7 @@ def _merge(known: pa.DataType, found: pa.DataType, name: str) -> pa.DataType:
     )
 
 
-def _order(names: Iterable[str], plan: DecodePlan | SequenceDecodePlan) -> list[str]:
+def _order(names: Iterable[str], plan: RecordPlan) -> list[str]:
     last = [plan.raw_record_column]
     if isinstance(plan, SequenceDecodePlan):
         last.insert(0, plan.sequence_column_name)

@@ -10,9 +10,10 @@ import pyarrow as pa
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.kernel.faults import decode_error
-from tfrecord_beam.kernel.plan import DecodePlan, RecordType, SequenceDecodePlan
+from tfrecord_beam.kernel.plan import DecodePlan, RecordType
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.schema.arrow import RecordPlan
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -35,16 +36,14 @@ class RecordDecoder:
       SchemaError: two columns of one name.
     """
 
-    def __init__(
-        self, plan: DecodePlan | SequenceDecodePlan, record_type: RecordType = "Example"
-    ) -> None:
+    def __init__(self, plan: RecordPlan, record_type: RecordType = "Example") -> None:
         self._plan = plan
         self._record_type: RecordType = record_type
         self._decoder = _kernel_decoder(plan, record_type)
 
     def __reduce__(
         self,
-    ) -> tuple[type[RecordDecoder], tuple[DecodePlan | SequenceDecodePlan, RecordType]]:
+    ) -> tuple[type[RecordDecoder], tuple[RecordPlan, RecordType]]:
         return RecordDecoder, (self._plan, self._record_type)
 
     def decode_block(
@@ -145,7 +144,7 @@ def _buffer_error(records: Sequence[object], error: Exception) -> DecodeError:
 
 
 def _kernel_decoder(
-    plan: DecodePlan | SequenceDecodePlan, record_type: RecordType
+    plan: RecordPlan, record_type: RecordType
 ) -> kernel.ExampleDecoder | kernel.SequenceExampleDecoder | kernel.ExampleListDecoder:
     if isinstance(plan, DecodePlan):
         return kernel.ExampleDecoder(plan)

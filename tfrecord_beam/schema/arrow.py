@@ -13,13 +13,16 @@ from tfrecord_beam.kernel.plan import (
     Column,
     DecodePlan,
     Kind,
-    RecordType,
+    RecordType as RecordType,
     SequenceDecodePlan,
 )
 from tfrecord_beam.options import describe
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.sequence import choose_sequence_columns
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
+
+RecordPlan = DecodePlan | SequenceDecodePlan
+"""What to decode of records of any type."""
 
 _TYPES = {
     Kind.INT64: pa.large_list(pa.int64()),
@@ -47,7 +50,7 @@ def arrow_schema(columns: Iterable[Column], raw_record_column: str | None = None
     return pa.schema(fields)
 
 
-def plan_schema(plan: DecodePlan | SequenceDecodePlan) -> pa.Schema | None:
+def plan_schema(plan: RecordPlan) -> pa.Schema | None:
     """Returns the Arrow schema of the batches that a plan gives; None where the records decide.
 
     The struct column of a `SequenceDecodePlan` has fields of type `large_list<large_list<int64>>`
@@ -69,7 +72,7 @@ def plan_schema(plan: DecodePlan | SequenceDecodePlan) -> pa.Schema | None:
     return schema
 
 
-def plan_names(plan: DecodePlan | SequenceDecodePlan) -> list[str] | None:
+def plan_names(plan: RecordPlan) -> list[str] | None:
     """Returns the names of the wanted columns, as `decode_plan` takes them; None for all."""
     steps: Sequence[Column] | None = ()
     prefix = ""
@@ -98,7 +101,7 @@ def decode_plan(
     raw_record_column: str | None = None,
     record_type: RecordType,
     sequence_column: str = SEQUENCE_COLUMN,
-) -> DecodePlan | SequenceDecodePlan: ...
+) -> RecordPlan: ...
 def decode_plan(
     schema: SchemaSource | None,
     *,
@@ -106,7 +109,7 @@ def decode_plan(
     raw_record_column: str | None = None,
     record_type: RecordType = "Example",
     sequence_column: str = SEQUENCE_COLUMN,
-) -> DecodePlan | SequenceDecodePlan:
+) -> RecordPlan:
     """Returns the plan for decoding records of `schema`, or only some columns of it.
 
     Args:

@@ -12,6 +12,9 @@ from tfrecord_beam.schema.representations import (
 from tfrecord_beam.tfxio.coders.example_coder import (
     ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
 )
+from tfrecord_beam.tfxio.coders.sequence_example_coder import (
+    SequenceExamplesToRecordBatchDecoder as SequenceExamplesToRecordBatchDecoder,
+)
 from tfrecord_beam.tfxio.coders.tf_graph_record_decoder import (
     TFGraphRecordDecoder as TFGraphRecordDecoder,
 )
@@ -40,5 +43,9 @@ from tfrecord_beam.tfxio.tensor_adapter import (
 from tfrecord_beam.tfxio.tf_example_record import (
     TFExampleBeamRecord as TFExampleBeamRecord,
     TFExampleRecord as TFExampleRecord,
+)
+from tfrecord_beam.tfxio.tf_sequence_example_record import (
+    TFSequenceExampleBeamRecord as TFSequenceExampleBeamRecord,
+    TFSequenceExampleRecord as TFSequenceExampleRecord,
 )
 from tfrecord_beam.tfxio.tfxio import TFXIO as TFXIO

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tfrecord_beam import transforms
 from tfrecord_beam.records.paths import FilePattern
-from tfrecord_beam.schema.arrow import arrow_schema, check_raw_record_column
+from tfrecord_beam.schema.arrow import RecordType, arrow_schema, check_raw_record_column
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.tfxio.raw_record_column import (
@@ -124,9 +124,13 @@ class RecordBasedTFXIO(TFXIO):
         )
 
     def _block_source(
-        self, file_pattern: FilePattern, schema: SchemaSource | None, batch_size: int | None
+        self,
+        file_pattern: FilePattern,
+        schema: SchemaSource | None,
+        batch_size: int | None,
+        record_type: RecordType = "Example",
     ) -> beam.PTransform[Any, Any]:
-        """Returns a `BeamSource` over TFRecord files that decodes whole blocks of tf.Example."""
+        """Returns a `BeamSource` over TFRecord files that decodes whole blocks of records."""
         return Chain(
             "BeamSource",
             "ReadRecordBlocks" >> transforms.ReadRecordBlocks(file_pattern, batch_size=batch_size),
@@ -134,7 +138,9 @@ class RecordBasedTFXIO(TFXIO):
             self._with_batch_telemetry(
                 "DecodeRecordBlocks",
                 transforms.DecodeRecordBlocks(
-                    schema, raw_record_column_name=self.raw_record_column_name
+                    schema,
+                    raw_record_column_name=self.raw_record_column_name,
+                    record_type=record_type,
                 ),
                 batch_size,
             ),

@@ -1,0 +1,69 @@
+"""Decoding of serialized ``tf.train.SequenceExample`` records, as users of TFXIO know it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.options import check_list, describe
+from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.schema.arrow import decode_plan, plan_schema
+
+
+class SequenceExamplesToRecordBatchDecoder:
+    """Decodes serialized ``tf.train.SequenceExample`` records into record batches.
+
+    It can be pickled, and several threads may use it at once.
+
+    >>> SequenceExamplesToRecordBatchDecoder("steps").DecodeBatch([b"", b""]).num_rows
+    2
+
+    Args:
+      sequence_feature_column_name: name of the struct column that holds the feature lists, and of
+        the STRUCT feature that describes them in the schema.
+      serialized_schema: a serialized TFMD `Schema`. Empty: the columns of a batch are what its
+        records show, in byte order of their names.
+
+    Raises:
+      SchemaError: these bytes are no schema, or one with a feature that cannot be decoded.
+    """
+
+    def __init__(self, sequence_feature_column_name: str, serialized_schema: bytes = b"") -> None:
+        if not isinstance(sequence_feature_column_name, str):
+            raise SchemaError(
+                "Expected sequence_feature_column_name as str, "
+                f"found {describe(sequence_feature_column_name)}"
+            )
+        plan = decode_plan(
+            serialized_schema or None,
+            record_type="SequenceExample",
+            sequence_column=sequence_feature_column_name,
+        )
+        self._decoder = RecordDecoder(plan, "SequenceExample")
+        self._arrow_schema = plan_schema(plan)
+
+    def DecodeBatch(self, examples: Iterable[bytes]) -> pa.RecordBatch:
+        """Returns one batch with a row for each record.
+
+        Raises:
+          DecodeError: a record is no ``tf.train.SequenceExample``, or a feature in it is of another
+            kind than in the schema. `DecodeError.record` says which record.
+          ValueError: `examples` is no list.
+        """
+        check_list("examples", examples)
+        return self._decoder.decode_records(list(examples))
+
+    def ArrowSchema(self) -> pa.Schema:
+        """Returns the schema of all batches.
+
+        Raises:
+          SchemaError: there is none, because each batch has one of its own.
+        """
+        if self._arrow_schema is None:
+            raise SchemaError(
+                "Expected a TFMD schema to derive an Arrow schema from, found none",
+                hint="give serialized_schema",
+            )
+        return self._arrow_schema

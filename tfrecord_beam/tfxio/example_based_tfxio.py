@@ -1,0 +1,195 @@
+"""What TFXIO classes for tf.Example and tf.SequenceExample records have in common."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import apache_beam as beam
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam import transforms
+from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.paths import FilePattern, normalize_patterns
+from tfrecord_beam.records.table import iter_batches
+from tfrecord_beam.schema.arrow import RecordPlan, RecordType, decode_plan, plan_schema
+from tfrecord_beam.schema.representations import source_columns
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.tensors.tf_dataset import make_dataset
+from tfrecord_beam.tensors.to_numpy import BatchConverter
+from tfrecord_beam.tfxio.dataset_options import (
+    RecordBatchesOptions,
+    TensorFlowDatasetOptions,
+    check_dataset_options,
+    check_options,
+)
+from tfrecord_beam.tfxio.epochs import read_epochs, read_files_in_threads
+from tfrecord_beam.tfxio.record_based_tfxio import PassOn
+from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
+from tfrecord_beam.tfxio.tfxio import TFXIO
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+_RECORD = "record"
+"""Column of raw records on their way through `RecordBatches`; it is the only one there."""
+
+
+class ExampleBasedTFXIO(SchemaBasedTFXIO):
+    """Records of one type, wherever they come from. Subclasses say which type it is."""
+
+    _record_type: ClassVar[RecordType]
+
+    def __init__(
+        self,
+        schema: SchemaSource | None,
+        raw_record_column_name: str | None,
+        telemetry_descriptors: Sequence[str] | None,
+        logical_format: str,
+        physical_format: str | None,
+    ) -> None:
+        super().__init__(
+            schema,
+            telemetry_descriptors,
+            logical_format,
+            physical_format or "unknown",
+            raw_record_column_name,
+        )
+        self._plan = self._make_plan()
+
+    def SupportAttachingRawRecords(self) -> bool:
+        return True
+
+    def _make_plan(self) -> RecordPlan:
+        return decode_plan(
+            self._schema,
+            raw_record_column=self.raw_record_column_name,
+            record_type=self._record_type,
+        )
+
+    def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
+        plan = decode_plan(self._known_schema(), record_type=self._record_type)
+        return plan_schema(plan)
+
+    def _RawRecordToRecordBatchInternal(
+        self, batch_size: int | None = None
+    ) -> beam.PTransform[Any, Any]:
+        return transforms.RawRecordToRecordBatch(
+            self._schema,
+            batch_size=batch_size,
+            raw_record_column_name=self.raw_record_column_name,
+            record_type=self._record_type,
+        )
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        projected = copy.copy(self)
+        projected._schema = self._projected_schema(tensor_names)
+        projected._plan = projected._make_plan()
+        return projected
+
+
+class ExampleCollectionTFXIO(ExampleBasedTFXIO):
+    """Records that are elements of a PCollection."""
+
+    def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
+        return PassOn()
+
+
+class ExampleFilesTFXIO(ExampleBasedTFXIO):
+    """Records in TFRecord files.
+
+    Args:
+      file_pattern: path of a file, a pattern, or a folder, or a list of them.
+      schema: as for `SchemaBasedTFXIO`, as are the other arguments.
+    """
+
+    def __init__(
+        self,
+        file_pattern: FilePattern,
+        schema: SchemaSource | None,
+        raw_record_column_name: str | None,
+        telemetry_descriptors: Sequence[str] | None,
+        logical_format: str,
+    ) -> None:
+        super().__init__(
+            schema, raw_record_column_name, telemetry_descriptors, logical_format, "tfrecords_gzip"
+        )
+        self._file_pattern = normalize_patterns(file_pattern)
+
+    def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
+        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+
+        It decodes whole blocks of files, which is much faster than over single raw records.
+
+        Args:
+          batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
+            None: as many as are efficient.
+        """
+        return self._block_source(
+            self._file_pattern, self._schema, batch_size, record_type=self._record_type
+        )
+
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        """Yields record batches, read without Beam.
+
+        Raises:
+          ValueError: an option is out of range.
+          FileNotFoundError: a pattern means no file.
+        """
+        check_options(options)
+        batches = read_epochs(self._file_pattern, self._read_files, options)
+        return batches if self._schema is not None else self._decode_raw_records(batches)
+
+    def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
+        """Returns the tensors as a `tf.data.Dataset` whose elements are batches.
+
+        Files are read and decoded by this library, and only the columns that tensors are made of.
+
+        Raises:
+          ValueError: there is no TFMD schema, an option is out of range, or there is no tensor of
+            the name of the label.
+        """
+        check_dataset_options(options)
+        representations = self.TensorRepresentations()
+        columns = dict.fromkeys(
+            str(path) for r in representations.values() for path in source_columns(r)
+        )
+        plan = decode_plan(self._schema, columns=[*columns], record_type=self._record_type)
+        converter = BatchConverter(plan_schema(plan), representations)
+        decoder = RecordDecoder(plan, self._record_type)
+        read_files = read_files_in_threads(decoder, options)
+        return make_dataset(
+            lambda: read_epochs(self._file_pattern, read_files, options),
+            converter,
+            label=options.label_key,
+            prefetch=options.prefetch_buffer_size,
+        )
+
+    def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+        if self._schema is None:
+            # Without a schema rows of different batches may not fit together until they are
+            # decoded together. Until then a row is its raw record.
+            return iter_batches(
+                files,
+                schema=schema_pb2.Schema(),
+                batch_size=batch_size,
+                raw_record_column_name=_RECORD,
+                record_type=self._record_type,
+            )
+        return iter_batches(
+            files,
+            schema=self._schema,
+            batch_size=batch_size,
+            raw_record_column_name=self.raw_record_column_name,
+            record_type=self._record_type,
+        )
+
+    def _decode_raw_records(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        decoder = RecordDecoder(self._plan, self._record_type)
+        for batch in batches:
+            yield decoder.decode_records(batch.column(_RECORD).flatten().to_pylist())
+
+    def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
+        return transforms.RawRecordBeamSource(self._file_pattern)
