@@ -11,6 +11,7 @@ from tfrecord_beam.schema.representations import (
 )
 from tfrecord_beam.tfxio.coders.example_coder import (
     ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
+    RecordBatchToExamplesEncoder as RecordBatchToExamplesEncoder,
 )
 from tfrecord_beam.tfxio.coders.sequence_example_coder import (
     SequenceExamplesToRecordBatchDecoder as SequenceExamplesToRecordBatchDecoder,
