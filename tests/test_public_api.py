@@ -22,6 +22,7 @@ PUBLIC = [
     "CorruptRecordError",
     "CoverageError",
     "CsvTFXIO",
+    "DatasetTFXIO",
     "DecodeError",
     "DecodeRecordBlocks",
     "EncodeError",

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         CsvTFXIO as CsvTFXIO,
     )
     from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
+    from tfrecord_beam.tfxio.dataset_tfxio import DatasetTFXIO as DatasetTFXIO
     from tfrecord_beam.tfxio.parquet_tfxio import ParquetTFXIO as ParquetTFXIO
     from tfrecord_beam.tfxio.raw_tf_record import (
         RawBeamRecordTFXIO as RawBeamRecordTFXIO,
@@ -102,6 +103,7 @@ _MODULES = {
     "tfrecord_beam.tfxio.coders.tf_graph_record_decoder": ("TFGraphRecordDecoder",),
     "tfrecord_beam.tfxio.csv_tfxio": ("BeamRecordCsvTFXIO", "CsvTFXIO"),
     "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
+    "tfrecord_beam.tfxio.dataset_tfxio": ("DatasetTFXIO",),
     "tfrecord_beam.tfxio.parquet_tfxio": ("ParquetTFXIO",),
     "tfrecord_beam.tfxio.raw_tf_record": ("RawBeamRecordTFXIO", "RawTfRecordTFXIO"),
     "tfrecord_beam.tfxio.record_to_tensor_tfxio": (

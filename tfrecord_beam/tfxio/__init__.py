@@ -27,6 +27,7 @@ from tfrecord_beam.tfxio.dataset_options import (
     RecordBatchesOptions as RecordBatchesOptions,
     TensorFlowDatasetOptions as TensorFlowDatasetOptions,
 )
+from tfrecord_beam.tfxio.dataset_tfxio import DatasetTFXIO as DatasetTFXIO
 from tfrecord_beam.tfxio.parquet_tfxio import ParquetTFXIO as ParquetTFXIO
 from tfrecord_beam.tfxio.raw_tf_record import (
     RawBeamRecordTFXIO as RawBeamRecordTFXIO,
