@@ -16,6 +16,7 @@ from tests.tfxio.pipelines import run
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.records import ranges
 from tfrecord_beam.tfxio.csv_tfxio import BeamRecordCsvTFXIO, CsvTFXIO
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
 
 INT = pa.large_list(pa.int64())
 FLOAT = pa.large_list(pa.float32())
@@ -81,6 +82,27 @@ def test_batches_have_the_size_asked_for(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"".join(b"%d\n\n" % i for i in range(10)))
     batches = run(CsvTFXIO(tmp_path, ["a"], schema=None).BeamSource(4)).elements
     assert [batch.num_rows for batch in batches] == [4, 4, 2]
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, None], ids=["schema", "inferred"])
+def test_record_batches_without_beam(
+    schema: schema_pb2.Schema | None, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "a.csv").write_bytes(b"a,b,c\n1,2,x\n\n3,4,y\n")
+    (tmp_path / "b.csv").write_bytes(b"a,b,c\n5,6,z\n")
+    tfxio = CsvTFXIO(tmp_path, ["a", "b", "c"], schema=schema, skip_header_lines=1)
+    options = RecordBatchesOptions(2, num_epochs=2, shuffle=False)
+    batches = list(tfxio.RecordBatches(options))
+    assert [batch.num_rows for batch in batches] == [2, 2, 2]
+    assert [row["c"] for batch in batches for row in batch.to_pylist()] == [
+        [b"x"],
+        [b"y"],
+        [b"z"],
+    ] * 2
+    shuffled = list(tfxio.RecordBatches(options._replace(shuffle=True, num_epochs=1)))
+    assert rows(shuffled) == rows(run(tfxio.BeamSource()).elements)
+    with pytest.raises(ValueError, match=r"^Expected batch_size"):
+        tfxio.RecordBatches(options._replace(batch_size=0))
 
 
 def test_error_names_the_place(tmp_path: pathlib.Path) -> None:

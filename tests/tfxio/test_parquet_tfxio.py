@@ -15,6 +15,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tests.schema.schemas import parse_schema
 from tests.tfxio.pipelines import Distribution, run
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
 from tfrecord_beam.tfxio.parquet_tfxio import ParquetTFXIO
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
@@ -90,6 +91,18 @@ def test_batches_have_the_schema(
             assert all(column.offset == 0 for column in batch.columns)
         assert rows(batches) == expected("words", "id", "score")
     assert len(whole) == (6 if batch_size is None else 11)  # row groups of 10 rows
+
+
+def test_record_batches_without_beam(folder: pathlib.Path) -> None:
+    tfxio = ParquetTFXIO(folder, schema=SCHEMA)
+    options = RecordBatchesOptions(10, num_epochs=1, shuffle=False)
+    batches = list(tfxio.RecordBatches(options))
+    assert [batch.num_rows for batch in batches] == [10] * 5 + [7]
+    assert [row for batch in batches for row in batch.column("id").to_pylist()] == [
+        [i] for i in range(57)
+    ]
+    shuffled = list(tfxio.RecordBatches(options._replace(shuffle=True)))
+    assert rows(shuffled) == expected("words", "id", "score")
 
 
 def test_metrics_count_the_data(folder: pathlib.Path) -> None:

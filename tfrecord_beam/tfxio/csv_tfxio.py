@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam.records.csv import CsvDecoder, CsvFormat, csv_arrow_schema, types_of_schema
-from tfrecord_beam.records.lines import LineBlock, LineOptions
-from tfrecord_beam.records.paths import FilePattern, normalize_patterns
+from tfrecord_beam.records.csv_values import ColumnType
+from tfrecord_beam.records.lines import LineBlock, LineOptions, read_lines
+from tfrecord_beam.records.paths import (
+    DirectFileSystem,
+    FilePattern,
+    match_files,
+    normalize_patterns,
+)
+from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
+from tfrecord_beam.tfxio.epochs import read_epochs
 from tfrecord_beam.tfxio.record_based_tfxio import Chain, PassOn
 from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 from tfrecord_beam.tfxio.telemetry import ProfileRecordBlocks
@@ -139,6 +148,31 @@ class CsvTFXIO(_CsvBase):
             self._with_batch_telemetry("DecodeLineBlocks", decode, batch_size),
         )
 
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        """Yields record batches, read without Beam.
+
+        Raises:
+          ValueError: an option is out of range.
+          FileNotFoundError: a pattern means no file.
+        """
+        check_options(options)
+        decoder = CsvDecoder(self._format)
+        types = self._types or self._infer_types(decoder)
+
+        def read_files(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+            lines = dataclasses.replace(self._line_options, batch_size=batch_size)
+            for block in _iter_lines(files, lines):
+                yield from decoder.iter_batches(block, types, batch_size)
+
+        return read_epochs(self._file_pattern, read_files, options)
+
+    def _infer_types(self, decoder: CsvDecoder) -> tuple[ColumnType, ...]:
+        files = [file.path for file in match_files(self._file_pattern, DirectFileSystem())]
+        types = decoder.unknown_types()
+        for block in _iter_lines(files, self._line_options):
+            types = decoder.infer(block, types)
+        return types
+
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
         return Chain(
             "ReadLines",
@@ -154,6 +188,11 @@ class CsvTFXIO(_CsvBase):
             skip_header_lines=self._line_options.skip_header_lines,
             **dataclasses.asdict(self._format),
         )
+
+
+def _iter_lines(files: Iterable[str], options: LineOptions) -> Iterator[LineBlock]:
+    for file in files:
+        yield from read_lines(FileRange(file), DirectFileSystem().open, options)
 
 
 class BeamRecordCsvTFXIO(_CsvBase):

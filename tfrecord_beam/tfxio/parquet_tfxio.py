@@ -10,12 +10,19 @@ import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam.options import check_int
-from tfrecord_beam.records.parquet import read_schema
+from tfrecord_beam.records.parquet import read_row_groups, read_schema, split_row_groups
 from tfrecord_beam.records.parquet_columns import list_schema
-from tfrecord_beam.records.paths import FilePattern, match_files, normalize_patterns
+from tfrecord_beam.records.paths import (
+    DirectFileSystem,
+    FilePattern,
+    match_files,
+    normalize_patterns,
+)
 from tfrecord_beam.schema.arrow import arrow_schema
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, schema_columns
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
+from tfrecord_beam.tfxio.epochs import read_epochs
 from tfrecord_beam.tfxio.record_based_tfxio import Chain
 from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 from tfrecord_beam.tfxio.telemetry import ProfileRecordBatches
@@ -80,6 +87,24 @@ class ParquetTFXIO(SchemaBasedTFXIO):
             "ReadParquet" >> self._read(batch_size),
             "CollectRecordBatchTelemetry" >> ProfileRecordBatches(*self._source_names),
         )
+
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        """Yields record batches, read without Beam.
+
+        Raises:
+          ValueError: an option is out of range.
+          FileNotFoundError: a pattern means no file.
+        """
+        check_options(options)
+        schema = self.ArrowSchema()
+        open_file = DirectFileSystem().open
+
+        def read_files(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+            for file in files:
+                for groups in split_row_groups(file, open_file, min_bytes=0):
+                    yield from read_row_groups(groups, open_file, schema, batch_size=batch_size)
+
+        return read_epochs(self._file_pattern, read_files, options)
 
     def _read(self, batch_size: int | None) -> ReadParquet:
         return ReadParquet(
