@@ -68,8 +68,8 @@ class TensorColumns(abc.ABC):
         is_string = elements.dtype.kind in "OSU"
         if elements.dtype != self.dtype and not (is_string and self.dtype == object):
             raise self._mismatch(_describe(elements))
-        if elements.dtype.kind == "U":
-            elements = elements.astype(object)  # pyarrow would take their UTF-32 for bytes
+        if elements.dtype.kind in "SU":
+            elements = elements.astype(object)  # pyarrow takes UTF-32 for bytes, if any of these
         try:
             values = pa.array(elements.reshape(-1), self.value_type)
         except (pa.ArrowException, TypeError) as error:
