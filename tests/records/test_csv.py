@@ -174,7 +174,7 @@ def test_quotes() -> None:
     assert decode(b"\n".join(lines), STRING, STRING)["a"] == expected
 
 
-@given(st.lists(st.text(st.sampled_from('ab,"\r\n é\0')), min_size=1, max_size=4))
+@given(st.lists(st.text(st.sampled_from('ab,"\r\n é')), min_size=1, max_size=4))
 def test_split_line_reads_what_csv_writes(cells: list[str]) -> None:
     line = io.StringIO()
     csv.writer(line, lineterminator="\r\n").writerow(cells)

@@ -8,6 +8,7 @@ import pathlib
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -44,7 +45,7 @@ def convert(column: pa.Array, wanted: pa.DataType) -> list[Any]:
         ([True, False], pa.bool_(), INT, [[1], [0]]),
         ([2.0, None], pa.float64(), INT, [[2], None]),
         ([0.1, None], pa.float64(), FLOAT, [[0.10000000149011612], None]),
-        ([1.5], pa.float16(), FLOAT, [[1.5]]),
+        ([np.float16(1.5)], pa.float16(), FLOAT, [[1.5]]),
         ([16777217], pa.int64(), FLOAT, [[16777216.0]]),
         ([float("inf")], pa.float64(), FLOAT, [[float("inf")]]),
         (["é", None, ""], pa.string(), BYTES, [["é".encode()], None, [b""]]),
