@@ -145,6 +145,35 @@ def write_census(
     return DemoFiles(str(place / "census-*"), str(schema))
 
 
+def write_census_csv(
+    folder: str | os.PathLike[str], *, num_records: int = 3_000, seed: int = 0
+) -> tuple[str, str]:
+    """Writes ``adult.data`` and ``adult.test`` as the UCI Adult data set spells them.
+
+    Args:
+      folder: where to; must be there.
+      num_records: people in the first file; the second one has half as many.
+      seed: the same seed gives the same people.
+
+    Returns:
+      The paths of the two files.
+    """
+    source = random.Random(seed)
+    train, test = pathlib.Path(folder, "adult.data"), pathlib.Path(folder, "adult.test")
+    lines = [_csv_line(make_person(source)) for _ in range(num_records + num_records // 2)]
+    train.write_text("\n".join([*lines[:num_records], ""]), encoding="utf-8")
+    test_lines = [f"{line}." for line in lines[num_records:]]
+    test.write_text("\n".join(["|1x3 Cross validator", *test_lines, ""]), encoding="utf-8")
+    return str(train), str(test)
+
+
+def _csv_line(person: Person) -> str:
+    return ", ".join(
+        values[0].decode() if isinstance(values[0], bytes) else f"{values[0]:.0f}"
+        for values in person.values()
+    )
+
+
 def census_schema() -> schema_pb2.Schema:
     """Returns the TFMD schema of `write_census`: only what is always known has a shape."""
     schema = schema_pb2.Schema()
