@@ -93,6 +93,15 @@ def test_batches_have_the_schema(
     assert len(whole) == (6 if batch_size is None else 11)  # row groups of 10 rows
 
 
+def test_no_column_leaves_the_rows(folder: pathlib.Path) -> None:
+    tfxio: Any = ParquetTFXIO(str(folder / "*.parquet"), schema=SCHEMA).Project([])
+    whole = run(tfxio.BeamSource()).elements
+    parts = run(tfxio.RawRecordBeamSource(), tfxio.RawRecordToRecordBatch()).elements
+    for batches in (whole, parts):
+        assert sum(batch.num_rows for batch in batches) == len(ROWS)
+        assert {batch.num_columns for batch in batches} == {0}
+
+
 def test_record_batches_without_beam(folder: pathlib.Path) -> None:
     tfxio = ParquetTFXIO(folder, schema=SCHEMA)
     options = RecordBatchesOptions(10, num_epochs=1, shuffle=False)

@@ -168,4 +168,6 @@ def _pickle_rows(batch: pa.RecordBatch) -> Iterator[bytes]:
 
 
 def _unpickle_rows(rows: Iterable[bytes], schema: pa.Schema) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist(list(map(pickle.loads, rows)), schema)
+    # As structs, which keep the number of rows also where no column is wanted.
+    structs = pa.array(map(pickle.loads, rows), pa.struct(list(schema)))
+    return pa.RecordBatch.from_struct_array(structs)
