@@ -169,6 +169,25 @@ def test_content_before_the_damage_is_delivered(codec: str) -> None:
     assert len(content) - (1 << 16 if codec in _BY_ARROW else 0) <= error.offset <= len(content)
 
 
+@pytest.mark.parametrize("codec", ["gzip", "zlib"], indirect=True)
+@pytest.mark.parametrize("size", [0, 5, 300_000, 3_000_000])
+def test_content_before_a_wrong_checksum_is_delivered(codec: str, size: int) -> None:
+    content = random.Random(1).randbytes(size)
+    data = bytearray(COMPRESS[codec](content))
+    data[{"gzip": -8, "zlib": -4}[codec]] ^= 1
+    for read_step in (len(data) - 2, 1 << 20):
+        assert _error(bytes(data), codec, read_step=read_step).offset == len(content)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "zlib"], indirect=True)
+def test_damage_in_a_stream_costs_little_of_what_is_before(codec: str) -> None:
+    content = random.Random(1).randbytes(300_000)
+    data = COMPRESS[codec](content)
+    damaged = data[:200_000] + b"\xff" * 100_000
+    offset = _error(damaged, codec, target_bytes=1 << 20).offset
+    assert offset is not None and offset > 180_000
+
+
 def test_truncation_of_snappy_is_an_error_except_between_chunks() -> None:
     data = COMPRESS["snappy"](b"a" * 70_000)
     identifier, first = 10, 10 + 4 + int.from_bytes(data[11:14], "little")

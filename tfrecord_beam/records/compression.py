@@ -119,7 +119,9 @@ def open_decompressed(raw: BinaryFile, codec: str) -> ByteStream:
 
     Memory stays at a few MiB and the size of the caller's target, however well the file compresses.
     Reading raises CorruptRecordError where the file is not whole; its `offset` is the number of
-    bytes that were delivered before: nearly all, but up to 64 KiB less for zstd and lz4.
+    bytes that were delivered before: nearly all, but up to 64 KiB less for zstd and lz4, and what
+    16 KiB of the file hold for gzip and zlib. If only the checksum at a file's end is wrong, gzip
+    and zlib deliver all.
 
     Args:
       raw: the file, at its start.

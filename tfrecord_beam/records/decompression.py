@@ -24,6 +24,12 @@ except ImportError:
 READ_BYTES = 1 << 20
 """How much of a compressed file is read at a time: on an object store each read is a request."""
 
+_STEP_BYTES = 1 << 14
+"""How much of that is decoded in a call. What a call decoded before it fails is lost with it."""
+
+_CHECKSUM_BYTES = 4
+"""A zlib stream ends with these, a gzip stream with these and as many for its size."""
+
 _ARROW_STEP_BYTES = 1 << 16
 """Arrow keeps to itself what it decoded in a call that then fails: at most this much is lost."""
 
@@ -126,27 +132,38 @@ class DecoderStream(_DecompressedStream):
         super().__init__(raw, codec)
         self._new_decoder = new_decoder
         self._decoder: _Decoder | None = None
-        self._unused = b""
+        self._input = b""
+        self._position = 0
 
     def _fill(self, target: memoryview) -> int:
         while True:
             data = b""
             if self._decoder is None:
-                data = self._unused or self._raw.read(READ_BYTES)
+                data = self._next_input()
                 if not data:
                     return 0
                 self._decoder = self._new_decoder()
             elif self._decoder.needs_input:
-                data = self._raw.read(READ_BYTES)
+                data = self._next_input()
                 if not data:
                     raise self._truncated()
             output = self._decode(self._decoder, data, len(target))
             if self._decoder.eof:
-                self._unused = self._decoder.unused_data
+                self._position -= len(self._decoder.unused_data)  # the end of what it got last
                 self._decoder = None
             if output:
                 target[: len(output)] = output
                 return len(output)
+
+    def _next_input(self) -> bytes:
+        """Returns what is to be decoded next: a checksum at the end of the file by itself."""
+        if self._position >= len(self._input):
+            self._input, self._position = self._raw.read(READ_BYTES), 0
+        before_end = len(self._input) - self._position - 2 * _CHECKSUM_BYTES
+        size = min(before_end, _STEP_BYTES) if before_end > 0 else _CHECKSUM_BYTES
+        data = self._input[self._position : self._position + size]
+        self._position += len(data)
+        return data
 
     def _decode(self, decoder: _Decoder, data: bytes, max_length: int) -> bytes:
         try:
