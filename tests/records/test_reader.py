@@ -27,6 +27,8 @@ from tests.records.reading import (
 )
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.ranges import FileRange
@@ -314,6 +316,28 @@ def test_file_that_grows_is_read_as_far_as_it_reached(tmp_path: pathlib.Path) ->
             writer.flush()
     assert read == 20
     assert reader.covered().content_end == len(data)
+
+
+@pytest.mark.parametrize("collect", [False, True])
+def test_file_that_is_cut_while_it_is_read_is_damaged(
+    tmp_path: pathlib.Path, collect: bool
+) -> None:
+    path = tmp_path / "cut"
+    path.write_bytes(kernel.frame([bytes(MIB - 16)] * 40))
+    file_range = FileRange(str(path), size=40 * MIB)
+    reader = RecordReader(file_range, DirectFileSystem().open, collect_corrupt=collect)
+    parts = iter(reader)
+    read = next(parts)
+    assert isinstance(read, RecordBlock)
+    os.truncate(path, 20 * MIB)  # at the end of a record
+    if not collect:
+        with pytest.raises(CorruptRecordError, match=r"Expected 41943040 bytes.* found 20971520"):
+            list(parts)
+        return
+    *blocks, corrupt = parts
+    assert isinstance(corrupt, CorruptRecord)
+    assert (corrupt.offset, corrupt.length) == (20 * MIB, 0)
+    assert sum(block.num_records for block in [read, *blocks]) == 20
 
 
 # --- Compressed files --------------------------------------------------------------------

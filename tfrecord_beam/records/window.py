@@ -1,10 +1,11 @@
 """The part of a file's content that is in memory while it is read from front to back.
 
 **Where the content ends.** A plain file is read as far as it reached when it was opened, so that a
-reader comes to an end however fast a writer adds to the file. But what a store tells for the size
-can be less than what it gives, where it decompresses on the way. So its word counts only if nothing
-can be read there at that moment, or if it tells more at once, for then the file grows. Otherwise,
-and where content is compressed, its end is where nothing more comes.
+reader comes to an end however fast a writer adds to the file; one that is cut meanwhile is damaged.
+But what a store tells for the size can be less than what it gives, where it decompresses on the
+way. So its word counts only if nothing can be read there at that moment, or if it tells more at
+once, for then the file grows. Otherwise, and where content is compressed, its end is where nothing
+more comes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import sys
 
 from tfrecord_beam import kernel
-from tfrecord_beam.errors import CorruptRecordError
+from tfrecord_beam.errors import CorruptRecordError, Location
 from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES, MAX_FRAME_BYTES
 from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
 from tfrecord_beam.records.decompression import BinaryFile
@@ -143,8 +144,22 @@ class Window:
                 count = 0
             self._filled += count or 0
             self.ended = not count
+            if self.ended:
+                self._check_size()
         if self.end is not None and self._position + self._filled >= self.end:
             self.ended = True
+
+    def _check_size(self) -> None:
+        """Sets `failure` if a file is smaller now than when it was opened."""
+        if self.end is None or self._position + self._filled >= self.end:
+            return
+        size = self._raw.seek(0, os.SEEK_END)
+        if size < self.end:
+            self.failure = CorruptRecordError(
+                f"Expected {self.end} bytes, which the file had when it was opened, "
+                f"found {size} (was it cut or written anew while it was read?)",
+                Location(self.path),
+            )
 
     def require(self, size: int) -> bool:
         """Returns whether there are `size` bytes from `begin` on, and brings them into memory."""
