@@ -189,11 +189,13 @@ def test_output_that_takes_nothing(
     assert (finished.returncode, finished.stderr) == (code, text)
 
 
-def test_help_into_a_closed_pipe() -> None:
+@pytest.mark.parametrize("verb", ["--help", "head", "schema"])
+def test_output_into_a_closed_pipe(tmp_path: pathlib.Path, verb: str) -> None:
+    path = write(tmp_path, "a.tfrecord", *PEOPLE)
     reader, writer = os.pipe()
     os.close(reader)
     finished = subprocess.run(
-        [*PROGRAM, "--help"],
+        [*PROGRAM, verb, path],
         stdout=writer,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONUNBUFFERED": ""},

@@ -96,9 +96,16 @@ def make_table(header: Iterable[str], lines: Iterable[Iterable[str | Text]]) -> 
     return table
 
 
+class _Console(Console):
+    """A console that lets the program itself end where who read its output has seen enough."""
+
+    def on_broken_pipe(self) -> None:
+        raise  # what rich is handling
+
+
 def _console() -> Console:
     # A file or a pipe has no width; whoever reads it knows what to do with long lines.
-    return Console(width=None if sys.stdout.isatty() else _UNLIMITED)
+    return _Console(width=None if sys.stdout.isatty() else _UNLIMITED)
 
 
 def _fits(table: Table, console: Console) -> bool:
