@@ -153,12 +153,19 @@ def _flatten(array: pa.Array) -> tuple[Int64Array, pa.Array]:
         splits = splits - start
     if array.null_count:
         lengths = list_lengths(splits)
-        is_null = array.is_null().to_numpy(zero_copy_only=False)
-        if lengths[is_null].any():  # A null list may stand over values, which are not its own.
-            return to_splits(np.where(is_null, 0, lengths)), array.flatten()
+        own_lengths = lengths * _is_valid(array)
+        if np.any(own_lengths != lengths):  # A null list may stand over values, not its own.
+            return to_splits(own_lengths), array.flatten()
     if start or len(values) != splits[-1]:
         values = values.slice(start, splits[-1])
     return splits, values
+
+
+def _is_valid(array: pa.Array) -> BoolArray:
+    """Returns which of its lists an array with nulls has; Arrow takes three times as long."""
+    bitmap = np.frombuffer(array.buffers()[0], np.uint8)
+    end = array.offset + len(array)
+    return np.unpackbits(bitmap, count=end, bitorder="little")[array.offset :].view(np.bool_)
 
 
 def find_row(levels: Sequence[Int64Array], position: int) -> int:

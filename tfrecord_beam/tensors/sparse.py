@@ -9,7 +9,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.tensors.columns import ListColumn, Lists, find_column, list_lengths
-from tfrecord_beam.tensors.memory import allocate
+from tfrecord_beam.tensors.memory import allocate, int64_vector
 from tfrecord_beam.tensors.specs import AnyArray, SparseSpec, SparseValue
 
 
@@ -45,7 +45,7 @@ class VarlenConverter:
         indices[:, 0] = np.repeat(np.arange(len(lengths)), lengths)
         indices[:, 1] = np.arange(len(indices)) - np.repeat(splits[:-1], lengths)
         return SparseValue(
-            indices, lists.values, np.array([len(lengths), lengths.max(initial=0)], np.int64)
+            indices, lists.values, int64_vector([len(lengths), lengths.max(initial=0)])
         )
 
 
@@ -94,7 +94,7 @@ class SparseConverter:
         indices[:, 0] = np.repeat(np.arange(len(lengths)), lengths)
         for i, (column, size) in enumerate(zip(self._indices, self._sizes, strict=True), 1):
             indices[:, i] = _read_index(batch, column, size, lengths)
-        return SparseValue(indices, lists.values, np.array([len(lengths), *self._sizes], np.int64))
+        return SparseValue(indices, lists.values, int64_vector([len(lengths), *self._sizes]))
 
 
 def _find_index_column(schema: pa.Schema, name: str, tensor: str) -> ListColumn:
