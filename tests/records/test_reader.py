@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import pathlib
@@ -258,6 +259,19 @@ def test_error_of_the_file_system_passes() -> None:
 
     with pytest.raises(PermissionError, match=FILE):
         list(RecordReader(FileRange(FILE), fail))
+
+
+@pytest.mark.parametrize("codec", COMPRESS)
+def test_failed_read_names_the_file(codec: str) -> None:
+    class Failing(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            if self.tell() > 3000:
+                raise OSError(errno.EIO, "the disk is broken")
+            return super().read(2000)
+
+    data = COMPRESS[codec](framed(os.urandom(10_000)))
+    with pytest.raises(OSError, match=f"the disk is broken: '{FILE}'"):
+        list(RecordReader(FileRange(FILE), lambda path: Failing(data)))
 
 
 def test_consumed_bytes_tell_how_far_reading_got() -> None:

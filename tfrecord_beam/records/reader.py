@@ -169,6 +169,10 @@ class RecordReader:
                 return
             self._first_offset = self._window.offset
             yield from self._read()
+        except OSError as error:
+            if error.errno is not None and error.filename is None:
+                error.filename = self._range.path  # a failed read does not say of which file
+            raise
         finally:
             raw.close()
 
