@@ -17,15 +17,14 @@ from tfrecord_beam.records.table import iter_batches
 from tfrecord_beam.schema.arrow import RecordPlan, RecordType, decode_plan, plan_schema
 from tfrecord_beam.schema.representations import source_columns
 from tfrecord_beam.schema.tfmd import SchemaSource
-from tfrecord_beam.tensors.tf_dataset import make_dataset
-from tfrecord_beam.tensors.to_numpy import BatchConverter
 from tfrecord_beam.tfxio.dataset_options import (
     RecordBatchesOptions,
     TensorFlowDatasetOptions,
     check_dataset_options,
     check_options,
 )
-from tfrecord_beam.tfxio.epochs import read_epochs, read_files_in_threads
+from tfrecord_beam.tfxio.dataset_util import make_files_dataset
+from tfrecord_beam.tfxio.epochs import read_epochs
 from tfrecord_beam.tfxio.record_based_tfxio import PassOn
 from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
@@ -157,14 +156,8 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
             str(path) for r in representations.values() for path in source_columns(r)
         )
         plan = decode_plan(self._schema, columns=[*columns], record_type=self._record_type)
-        converter = BatchConverter(plan_schema(plan), representations)
-        decoder = RecordDecoder(plan, self._record_type)
-        read_files = read_files_in_threads(decoder, options)
-        return make_dataset(
-            lambda: read_epochs(self._file_pattern, read_files, options),
-            converter,
-            label=options.label_key,
-            prefetch=options.prefetch_buffer_size,
+        return make_files_dataset(
+            self._file_pattern, plan, self._record_type, representations, options
         )
 
     def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apache_beam as beam
 import pyarrow as pa
@@ -15,8 +15,13 @@ from tfrecord_beam.options import describe
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.representations import TensorRepresentations
+from tfrecord_beam.tfxio.dataset_options import TensorFlowDatasetOptions
+from tfrecord_beam.tfxio.dataset_util import make_raw_record_dataset
 from tfrecord_beam.tfxio.record_based_tfxio import PassOn, RecordBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 _NO_COLUMNS = schema_pb2.Schema()
 
@@ -36,6 +41,7 @@ class _RawRecordBase(RecordBasedTFXIO):
                 f"found {describe(raw_record_column_name)}"
             )
         super().__init__(telemetry_descriptors, "bytes", physical_format, raw_record_column_name)
+        self._column_name = raw_record_column_name
         self._tensor_names: Sequence[str] = (raw_record_column_name,)
 
     def SupportAttachingRawRecords(self) -> bool:
@@ -98,6 +104,16 @@ class RawTfRecordTFXIO(_RawRecordBase):
             None: as many as are efficient.
         """
         return self._block_source(self._file_pattern, _NO_COLUMNS, batch_size)
+
+    def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
+        """Returns the records as a `tf.data.Dataset` whose elements are batches.
+
+        An element is a dict of the column's name and a vector of strings.
+
+        Raises:
+          ValueError: an option is out of range.
+        """
+        return make_raw_record_dataset(self._file_pattern, self._column_name, options)
 
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
         return transforms.RawRecordBeamSource(self._file_pattern)

@@ -6,7 +6,7 @@ import abc
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apache_beam as beam
 import pyarrow as pa
@@ -16,6 +16,7 @@ from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.schema.arrow import RecordType, arrow_schema, check_raw_record_column
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.tfxio.dataset_options import TensorFlowDatasetOptions
 from tfrecord_beam.tfxio.raw_record_column import (
     AppendRawRecordColumn as AppendRawRecordColumn,
     CreateRawRecordColumn as CreateRawRecordColumn,
@@ -27,6 +28,9 @@ from tfrecord_beam.tfxio.telemetry import (
     ProfileRecordBlocks,
 )
 from tfrecord_beam.tfxio.tfxio import TFXIO
+
+if TYPE_CHECKING:
+    import tensorflow as tf
 
 
 class RecordBasedTFXIO(TFXIO):
@@ -99,6 +103,17 @@ class RecordBasedTFXIO(TFXIO):
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
         return Chain(
             "BeamSource", self.RawRecordBeamSource(), self.RawRecordToRecordBatch(batch_size)
+        )
+
+    def RawRecordTensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
+        """Returns the raw records as a `tf.data.Dataset`.
+
+        Raises:
+          NotImplementedError: always; `RawTfRecordTFXIO.TensorFlowDataset` does that.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} gives no tf.data.Dataset of raw records "
+            "(RawTfRecordTFXIO.TensorFlowDataset does)"
         )
 
     def ArrowSchema(self) -> pa.Schema:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apache_beam as beam
 import pyarrow as pa
@@ -21,6 +21,8 @@ from tfrecord_beam.schema.arrow import check_raw_record_column, project_batch
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.representations import TensorRepresentations, source_columns
 from tfrecord_beam.tfxio.coders.tf_graph_record_decoder import LoadedDecoder, load_decoder
+from tfrecord_beam.tfxio.dataset_options import TensorFlowDatasetOptions, check_dataset_options
+from tfrecord_beam.tfxio.dataset_util import make_raw_record_dataset
 from tfrecord_beam.tfxio.raw_record_column import AppendRawRecordColumn
 from tfrecord_beam.tfxio.record_based_tfxio import Chain, PassOn, RecordBasedTFXIO
 from tfrecord_beam.tfxio.telemetry.profiles import ProfileRecordBlocks
@@ -28,6 +30,11 @@ from tfrecord_beam.tfxio.telemetry.util import MakeTfxNamespace
 from tfrecord_beam.tfxio.tensor_to_arrow import TensorsToRecordBatchConverter
 from tfrecord_beam.tfxio.tfxio import TFXIO
 from tfrecord_beam.transforms.batching import batch_records
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+_RECORDS = "records"
 
 
 class RecordToTensorTFXIO(RecordBasedTFXIO):
@@ -146,6 +153,29 @@ class TFRecordToTensorTFXIO(RecordToTensorTFXIO):
             "CollectRawRecordTelemetry" >> ProfileRecordBlocks(*self._source_names),
             self._with_batch_telemetry("DecodeRecordBlocks", decode, batch_size),
         )
+
+    def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
+        """Returns the decoded tensors as a `tf.data.Dataset`.
+
+        Args:
+          options: batches have as many records, which may be another number of rows.
+
+        Raises:
+          ValueError: an option is out of range, or there is no tensor of the name of the label.
+        """
+        check_dataset_options(options)
+        label = options.label_key
+        if label is not None:
+            check_known([label], self._representations, "label_key, which is the name of a tensor")
+        decode = self.DecodeFunction()
+
+        def decode_records(batch: dict[str, tf.Tensor]) -> Any:
+            decoded = decode(batch[_RECORDS])
+            tensors = {name: decoded[name] for name in self._representations}
+            return tensors if label is None else (tensors, tensors.pop(label))
+
+        records = options._replace(label_key=None)
+        return make_raw_record_dataset(self._file_pattern, _RECORDS, records).map(decode_records)
 
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
         return transforms.RawRecordBeamSource(self._file_pattern)

@@ -44,6 +44,15 @@ class SchemaBasedTFXIO(RecordBasedTFXIO):
             self._schema = schema_pb2.Schema()
             self._schema.CopyFrom(load_schema(schema))
 
+    @property
+    def schema(self) -> schema_pb2.Schema:
+        """The TFMD schema.
+
+        Raises:
+          SchemaError: there is none.
+        """
+        return self._known_schema()
+
     def TensorRepresentations(self) -> TensorRepresentations:
         return infer_tensor_representations_from_mixed_schema(self._known_schema())
 

@@ -43,7 +43,7 @@ class TFXIO(abc.ABC):
         Raises:
           NotImplementedError: this class cannot do that.
         """
-        raise NotImplementedError(f"{type(self).__name__} does not read data without Beam")
+        raise NotImplementedError(f"{type(self).__name__} gives no tf.data.Dataset")
 
     @abc.abstractmethod
     def ArrowSchema(self) -> pa.Schema:

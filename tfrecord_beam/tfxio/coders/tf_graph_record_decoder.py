@@ -68,25 +68,25 @@ class LoadedDecoder:
     """A decoder from a SavedModel, with the methods of a `TFGraphRecordDecoder`.
 
     Args:
-      module: what TensorFlow has loaded.
+      loaded_module: what TensorFlow has loaded.
     """
 
-    def __init__(self, module: Any) -> None:
-        self._decode = module.decode_fun
+    def __init__(self, loaded_module: Any) -> None:
+        self._decode = loaded_module.decode_fun
         self._record_index_tensor_name = next(
             (
                 signature.removeprefix(_RECORD_INDEX_PREFIX)
-                for signature in getattr(module, "signatures", ())
+                for signature in getattr(loaded_module, "signatures", ())
                 if signature.startswith(_RECORD_INDEX_PREFIX)
             ),
             None,
         )
 
-    def decode_record(self, records: Any) -> dict[str, TensorAlike]:
-        """Returns the tensors of a batch of records."""
+    def decode_record(self, record: Any) -> dict[str, TensorAlike]:
+        """Returns the tensors of a batch of records, which may be a list of `bytes`."""
         import tensorflow as tf
 
-        tensors: dict[str, TensorAlike] = self._decode(tf.convert_to_tensor(records, tf.string))
+        tensors: dict[str, TensorAlike] = self._decode(tf.convert_to_tensor(record, tf.string))
         return tensors
 
     def output_type_specs(self) -> dict[str, tf.TypeSpec]:
