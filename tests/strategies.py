@@ -264,6 +264,52 @@ def mutated_records(draw: st.DrawFn) -> tuple[dict[str, Kind], list[bytes]]:
     ]
 
 
+# --- Records with steps -----------------------------------------------------------------
+
+
+@st.composite
+def wire_sequence_examples(draw: st.DrawFn, schema: Mapping[str, Kind | None]) -> bytes:
+    """A SequenceExample whose context and feature lists have names of `schema`."""
+    fields = [draw(wire_examples(schema)).data]
+    for _ in range(draw(st.integers(0, 2))):
+        entries = []
+        for name in draw(st.lists(st.sampled_from(list(schema)), max_size=3)) if schema else ():
+            steps = draw(st.lists(wire_features(None, schema[name]), max_size=4))
+            parts = [wire.delimited(1, name.encode())]
+            cut = draw(st.integers(0, len(steps)))
+            for part in (steps[:cut], steps[cut:]):
+                features = [draw(padded_fields(1, content)) for content, _ in part]
+                parts.append(draw(padded_fields(2, _sprinkle(draw, features, 2))))
+            entries.append(draw(padded_fields(1, _sprinkle(draw, parts, 3))))
+        fields.append(draw(padded_fields(2, _sprinkle(draw, entries, 2))))
+    return _sprinkle(draw, draw(st.permutations(fields)), 3)
+
+
+@st.composite
+def wire_example_collections(draw: st.DrawFn, schema: Mapping[str, Kind | None]) -> bytes:
+    """An ExampleListWithContext whose context and Examples have names of `schema`."""
+    fields = []
+    for _ in range(draw(st.integers(0, 4))):
+        field = draw(st.sampled_from((1, 1, 2)))
+        fields.append(draw(padded_fields(field, draw(wire_examples(schema)).data)))
+    return _sprinkle(draw, fields, 3)
+
+
+@st.composite
+def mutated_sequences(
+    draw: st.DrawFn, records_of: Callable[[Mapping[str, Kind | None]], st.SearchStrategy[bytes]]
+) -> tuple[dict[str, Kind], list[bytes]]:
+    """A schema and records of one of the two strategies above; some do not keep to it."""
+    schema = draw(schemas())
+    loose: dict[str, Kind | None] = dict.fromkeys(schema)
+    records = draw(st.lists(records_of(schema), max_size=4))
+    records += draw(st.lists(records_of(loose), max_size=2))
+    return schema, [
+        draw(mutations(record)) if draw(st.booleans()) else record
+        for record in draw(st.permutations(records))
+    ]
+
+
 # --- Records and files ------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests import wire
 from tests.decoding import INT64, contents, decode, plan_of
 from tests.wire import entry, example, int64
+from tfrecord_beam.kernel.plan import SequenceDecodePlan
 
 RECORDS = [
     example(entry("a", int64(1, 2)), entry("b", wire.bytes_list(b"x"))),
@@ -153,3 +154,25 @@ def test_children_survive_when_one_is_taken(kernel: ModuleType) -> None:
     del array, exported
     gc.collect()
     assert column.to_pylist() == [[1, 2], None, None]
+
+
+def test_nested_columns_survive_when_one_is_taken(kernel: ModuleType) -> None:
+    """A field of the struct column outlives the batch; a second export still has all of them."""
+    records = [
+        wire.sequence_example(wire.feature_list("s", int64(1), int64()), context=RECORDS[0]),
+        wire.sequence_example(wire.feature_list("t", wire.bytes_list(b"x"), wire.NO_KIND)),
+    ]
+    plan = SequenceDecodePlan(raw_record_column="raw")
+    exported, _ = kernel.SequenceExampleDecoder(plan).decode_records(records)
+    struct = pa.array(OnlyTheProtocol(exported)).field("##SEQUENCE##")
+    steps = struct.field("s")
+    whole = pa.record_batch(OnlyTheProtocol(exported))
+    del struct, exported
+    gc.collect()
+    assert steps.to_pylist() == [[[1], []], None]
+    del steps
+    gc.collect()
+    assert whole.column("##SEQUENCE##").to_pylist() == [
+        {"s": [[1], []], "t": None},
+        {"s": None, "t": [[b"x"], None]},
+    ]

@@ -13,9 +13,24 @@ from hypothesis import given, strategies as st
 
 from tests import strategies, wire
 from tests.decoding import contents, decode_all, plan_of
-from tests.wire import delimited, entry, example, int64
+from tests.wire import (
+    delimited,
+    entry,
+    example,
+    example_list,
+    feature_list,
+    int64,
+    sequence_example,
+)
 from tfrecord_beam.errors import DecodeError
-from tfrecord_beam.kernel.plan import DecodeFailure, DecodeFault, DecodePlan, Kind
+from tfrecord_beam.kernel.plan import (
+    Column,
+    DecodeFailure,
+    DecodeFault,
+    DecodePlan,
+    Kind,
+    SequenceDecodePlan,
+)
 
 UNPARSED = (DecodeFault.MALFORMED, DecodeFault.NAME_NOT_UTF8)
 """The faults of records that the protobuf library does not take."""
@@ -44,15 +59,24 @@ def calls(draw: st.DrawFn) -> tuple[DecodePlan, list[bytes]]:
 
 
 def decoded(
-    kernel: ModuleType, records: list[bytes], plan: DecodePlan, max_cells: int | None = None
+    kernel: ModuleType,
+    records: list[bytes],
+    plan: DecodePlan | SequenceDecodePlan,
+    max_cells: int | None = None,
+    decoder: str = "ExampleDecoder",
 ) -> Decoded:
-    batch, failures = decode_all(kernel, records, plan, max_cells)
+    batch, failures = decode_all(kernel, records, plan, max_cells, decoder)
     return contents(batch), failures
 
 
-def first_error(kernel: ModuleType, records: list[bytes], plan: DecodePlan) -> str | None:
+def first_error(
+    kernel: ModuleType,
+    records: list[bytes],
+    plan: DecodePlan | SequenceDecodePlan,
+    decoder: str = "ExampleDecoder",
+) -> str | None:
     try:
-        kernel.ExampleDecoder(plan).decode_records(records)
+        getattr(kernel, decoder)(plan).decode_records(records)
     except DecodeError as error:
         return f"{error} {error.location}"
     return None
@@ -81,12 +105,99 @@ def _value(content: bytes) -> bytes:
     return example(entry("f", content))
 
 
-def accepts(record: bytes) -> bool:
-    """Whether the protobuf library parses `record` as a ``tf.train.Example``."""
+SEQUENCE_DECODERS = {
+    "SequenceExampleDecoder": strategies.wire_sequence_examples,
+    "ExampleListDecoder": strategies.wire_example_collections,
+}
+
+sequence_decoders = pytest.mark.parametrize("decoder", SEQUENCE_DECODERS)
+
+
+@st.composite
+def sequence_plans(draw: st.DrawFn, schema: dict[str, Kind]) -> SequenceDecodePlan:
+    """All columns, or some of a schema, of the context and of the steps; raw records or none."""
+
+    def columns() -> tuple[Column, ...] | None:
+        if draw(st.booleans()):
+            return None
+        names = draw(st.permutations(list(schema)))[: draw(st.integers(0, len(schema)))]
+        return tuple(Column(name, schema[name] if draw(st.booleans()) else None) for name in names)
+
+    return SequenceDecodePlan(
+        columns(), columns(), "struct column", draw(st.sampled_from([None, "raw record"]))
+    )
+
+
+@sequence_decoders
+@given(data=st.data(), max_cells=st.none() | st.integers(0, 30))
+def test_same_batch_and_same_failures_of_steps(
+    native: ModuleType,
+    reference: ModuleType,
+    decoder: str,
+    data: st.DataObject,
+    max_cells: int | None,
+) -> None:
+    schema, records = data.draw(strategies.mutated_sequences(SEQUENCE_DECODERS[decoder]))
+    plan = data.draw(sequence_plans(schema))
+    both = [decoded(kernel, records, plan, max_cells, decoder) for kernel in (native, reference)]
+    assert both[0] == both[1]
+    assert first_error(native, records, plan, decoder) == first_error(
+        reference, records, plan, decoder
+    )
+
+
+STEPS = sequence_example(
+    feature_list("i", int64(1, 300), wire.NO_KIND, int64()),
+    feature_list("f", wire.floats(0.5), wire.floats()),
+    feature_list("größe", wire.bytes_list(b"x", b"")),
+    entry("none"),
+    context=example(entry("i", int64(7)), entry("b", wire.bytes_list(b"abc"))),
+)
+EXAMPLES = example_list(
+    example(entry("i", int64(1, 300)), entry("f", wire.floats(0.5))),
+    example(entry("f", wire.floats()), entry("größe", wire.bytes_list(b"x"))),
+    b"",
+    context=example(entry("query", wire.bytes_list(b"abc"))),
+)
+RECORD_OF = {"SequenceExampleDecoder": STEPS, "ExampleListDecoder": EXAMPLES}
+
+
+@sequence_decoders
+def test_every_flipped_bit_and_every_prefix_of_steps(
+    native: ModuleType, reference: ModuleType, decoder: str
+) -> None:
+    """The kernels agree, and where all is looked at they parse what the protobuf library does."""
+    from tfrecord_beam.kernel.reference.protos import ExampleList, SequenceExample
+
+    message = SequenceExample if decoder == "SequenceExampleDecoder" else ExampleList
+    record = RECORD_OF[decoder]
+    changed = [record[:cut] for cut in range(len(record))]
+    for bit in range(len(record) * 8):
+        flipped = bytearray(record)
+        flipped[bit // 8] ^= 1 << bit % 8
+        changed.append(bytes(flipped))
+    some = SequenceDecodePlan((Column("i"),), (Column("f"), Column("i", Kind.INT64)))
+    for plan in (SequenceDecodePlan(), some):
+        both = [
+            decoded(kernel, [*changed, record], plan, None, decoder)
+            for kernel in (native, reference)
+        ]
+        assert both[0] == both[1]
+    refused = {
+        failure.record
+        for failure in decoded(native, changed, SequenceDecodePlan(), None, decoder)[1]
+        if failure.fault in UNPARSED
+    }
+    for index, one in enumerate(changed):
+        assert (index not in refused) == accepts(one, message)
+
+
+def accepts(record: bytes, message: Any = None) -> bool:
+    """Whether the protobuf library parses `record` as such a message, or a ``tf.train.Example``."""
     from tfrecord_beam.kernel.reference.protos import Example
 
     try:
-        Example.FromString(record)
+        (message or Example).FromString(record)
     except ProtobufError:
         return False
     return True

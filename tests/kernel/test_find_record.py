@@ -113,6 +113,15 @@ def test_largest_limit(kernel: ModuleType) -> None:
     assert kernel.find_record(data, start=0, stop=9, limit=2**63 - 1) == (0, True, 2**40 + 16)
 
 
+@pytest.mark.parametrize("length", [2**63 - 17, 2**63 - 16, 2**63 - 1, 2**63, 2**64 - 1])
+def test_length_beyond_every_limit(kernel: ModuleType, length: int) -> None:
+    """Its frame would end where no file does, also for the largest limit that there is."""
+    data = b"x" + header(length) + bytes(40)
+    found = kernel.find_record(data, start=0, stop=20, limit=2**63 - 1)
+    assert found == find_slowly(data, 0, 20, 2**63 - 1)
+    assert kernel.find_record(data, start=1, stop=2, limit=-5) == Candidate(2, False, 0)
+
+
 def test_every_bit_flipped(kernel: ModuleType) -> None:
     """A frame with a wrong bit is not found; the one after it is."""
     for bit in range(16 * 8, 35 * 8):

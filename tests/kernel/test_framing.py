@@ -133,7 +133,8 @@ def test_max_records_not_reached(kernel: ModuleType) -> None:
 @pytest.mark.parametrize(
     ("max_bytes", "end", "status"),
     [
-        (1, 16, LIMIT),  # A first frame is always taken.
+        (-1, 16, LIMIT),  # A first frame is always taken.
+        (1, 16, LIMIT),
         (16, 16, LIMIT),
         (34, 16, LIMIT),
         (35, 35, LIMIT),

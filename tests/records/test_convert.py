@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NoReturn
 
 import pyarrow as pa
 import pytest
@@ -127,6 +128,23 @@ def test_threads_may_share_a_decoder() -> None:
     with ThreadPoolExecutor(4) as pool:
         for batch in pool.map(lambda _: decoder.decode_records(RECORDS), range(100)):
             assert batch.equals(expected)
+
+
+def test_more_columns_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder = RecordDecoder(PLAN)
+
+    class _Full:
+        def decode(self, *args: Any, **options: Any) -> NoReturn:
+            raise MemoryError
+
+        decode_records = decode
+
+    monkeypatch.setattr(decoder, "_decoder", _Full())
+    text = "^Expected memory for all columns of a batch of"
+    with pytest.raises(MemoryError, match=text):
+        decoder.decode_records(RECORDS)
+    with pytest.raises(MemoryError, match=f"{text} 7 records, found too little"):
+        decoder.decode_block(block_of(RECORDS))
 
 
 def test_columns_of_one_name_are_refused() -> None:

@@ -58,6 +58,7 @@ class RecordDecoder:
 
         Raises:
           DecodeError: a record that cannot be decoded, with its file and offset.
+          MemoryError: rows times columns are too many.
         """
         return self._decode_block(block, on_corrupt, None)[0]
 
@@ -83,6 +84,8 @@ class RecordDecoder:
             )
         except DecodeError as error:
             raise _locate_in_block(error, block) from None
+        except MemoryError:
+            raise _out_of_memory(block.num_records) from None
         for failure in failures:
             located = _locate_in_block(decode_error(failure, self._record_type), block)
             _report(located, block.payload(failure.record), on_corrupt)
@@ -124,6 +127,8 @@ class RecordDecoder:
             )
         except DecodeError as error:
             raise error.located(record=start + (error.record or 0)) from None
+        except MemoryError:
+            raise _out_of_memory(len(records)) from None
         except (TypeError, BufferError) as error:
             raise _buffer_error(records, error) from error
         for failure in failures:
@@ -156,6 +161,14 @@ def _kernel_decoder(
 def _report(error: DecodeError, payload: memoryview, on_corrupt: OnCorrupt | None) -> None:
     if on_corrupt is not None:
         on_corrupt(CorruptRecord.from_error(error, length=len(payload), sample=payload))
+
+
+def _out_of_memory(num_records: int) -> MemoryError:
+    """Returns the error for records that together show more columns than memory holds."""
+    return MemoryError(
+        f"Expected memory for all columns of a batch of {num_records} records, found too little "
+        "(name the columns that you want, or take fewer records at a time)"
+    )
 
 
 def _locate_in_block(error: DecodeError, block: RecordBlock) -> DecodeError:

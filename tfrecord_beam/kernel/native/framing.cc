@@ -24,11 +24,13 @@ uint8_t* Store(T value, uint8_t* out) {
   return out + sizeof(value);
 }
 
-// The size of the frame whose header is at `data`; the largest int64 where it has none.
+// The length of a payload of which an int64 can still count the frame.
+constexpr auto kMostLength = static_cast<uint64_t>(kLargest - kHeaderSize - kFooterSize);
+
+// The size of the frame whose header is at `data`; the largest int64 where that is too small.
 int64_t FrameSize(const uint8_t* data) {
   const uint64_t length = Load<uint64_t>(data);
-  constexpr uint64_t kMost = static_cast<uint64_t>(kLargest - kHeaderSize - kFooterSize);
-  return length > kMost ? kLargest : static_cast<int64_t>(length) + kHeaderSize + kFooterSize;
+  return length > kMostLength ? kLargest : static_cast<int64_t>(length) + kHeaderSize + kFooterSize;
 }
 
 struct CrcCheck {
@@ -94,7 +96,8 @@ CandidateResult FindRecord(const uint8_t* data, int64_t size, int64_t start, int
     const uint8_t* const frame = data + position;
     if (!CheckLength(frame).ok()) continue;
     const int64_t frame_size = FrameSize(frame);
-    if (frame_size > limit - position) continue;
+    // The first: one that no int64 can count, which is then cut.
+    if (Load<uint64_t>(frame) > kMostLength || frame_size > limit - position) continue;
     if (frame_size > size - position) return {position, true, frame_size};
     if (CheckPayload(frame, frame_size).ok()) return {position, true, 0};
   }

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -272,7 +273,8 @@ py::object ScanBuffer(const py::buffer& data, int64_t start, std::optional<int64
     const py::gil_scoped_release release;
     result = Scan(view.data(), view.length(),
                   {start, stop.value_or(kNoBound), max_records.value_or(kNoBound),
-                   max_bytes ? static_cast<uint64_t>(*max_bytes) : UINT64_MAX, validate_crc});
+                   max_bytes ? static_cast<uint64_t>(std::max<int64_t>(*max_bytes, 0)) : UINT64_MAX,
+                   validate_crc});
   }
   return py::module_::import("tfrecord_beam.kernel.plan")
       .attr("Scan")(MakeMemoryView(std::move(result.offsets)),

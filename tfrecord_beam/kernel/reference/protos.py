@@ -45,6 +45,7 @@ _TENSORFLOW = {
     "FeatureLists": ["map FeatureList feature_list = 1"],
     "Example": ["optional Features features = 1"],
     "SequenceExample": ["optional Features context = 1", "optional FeatureLists feature_lists = 2"],
+    "ExampleList": ["repeated Example examples = 1", "optional Example context = 2"],
 }
 _OUTLINE = {
     "Entry": ["repeated bytes key = 1", "repeated bytes value = 2"],
@@ -116,6 +117,7 @@ Feature = _tensorflow["Feature"]
 FeatureLists = _tensorflow["FeatureLists"]
 Example = _tensorflow["Example"]
 SequenceExample = _tensorflow["SequenceExample"]
+ExampleList = _tensorflow["ExampleList"]
 
 _outline = _declare_messages("outline", _OUTLINE)
 OutlineExample = _outline["Example"]
