@@ -66,6 +66,14 @@ def test_columns_and_raw_records(files: list[pathlib.Path]) -> None:
     assert read_table(files, SCHEMA).column_names == COLUMNS
 
 
+@pytest.mark.parametrize("schema", [None, SCHEMA], ids=["without schema", "with schema"])
+def test_columns_that_can_be_iterated_only_once(files: list[pathlib.Path], schema: Any) -> None:
+    columns: Any = iter(["score", "id"])
+    table = read_table(files, schema, columns=columns)
+    assert table.equals(read_table(files, schema, columns=["score", "id"]))
+    assert table.column("id").null_count == 0
+
+
 def test_bound_in_bytes(files: list[pathlib.Path]) -> None:
     batches = list(iter_batches(files[0], SCHEMA, batch_bytes=500))
     assert len(batches) > 2
