@@ -181,18 +181,10 @@ def read_table(
     plan = decode_plan(
         schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
     )
-    batches = iter_batches(
-        path,
-        schema,
-        columns=columns,
-        raw_record_column_name=raw_record_column_name,
-        record_type=record_type,
-        compression=compression,
-        validate_crc=validate_crc,
-        error_handler=error_handler,
-        max_corrupt_records=max_corrupt_records,
-        progress=progress,
-    )
+    options = ReadOptions(compression, validate_crc)
+    on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
+    blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
+    batches = _decode_blocks(blocks, RecordDecoder(plan, record_type), on_corrupt)
     fixed = None if schema is None else plan_schema(plan)
     if fixed is None:
         return concat_batches(list(batches), plan)
