@@ -9,6 +9,7 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 import pytest
+from apache_beam.transforms.window import FixedWindows, TimestampedValue
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.schema.schemas import parse_schema
@@ -60,6 +61,19 @@ def test_types_are_those_of_all_lines_in_memory() -> None:
     tfxio = BeamRecordCsvTFXIO("memory", ["a"])
     batches = run(beam.Create([b"1", b"2.5"]), tfxio.BeamSource(1)).elements
     assert [batch.schema for batch in batches] == [pa.schema([("a", FLOAT)])] * 2
+
+
+def test_types_are_those_of_a_window() -> None:
+    lines = [(0, b"1"), (1, b"2"), (10, b"3"), (11, b"4.5")]
+    stamped: Any = beam.MapTuple(lambda time, line: TimestampedValue(line, time))
+    head: list[Any] = [
+        beam.Create(lines, reshuffle=False),
+        stamped.with_output_types(bytes),
+        beam.WindowInto(FixedWindows(10)),
+    ]
+    batches = run(*head, BeamRecordCsvTFXIO("memory", ["a"]).BeamSource()).elements
+    found = sorted((str(batch.schema.types[0]), batch.to_pydict()["a"]) for batch in batches)
+    assert found == [(str(FLOAT), [[3.0], [4.5]]), (str(INT), [[1], [2]])]
 
 
 def test_ranges_have_each_line_once(

@@ -199,7 +199,8 @@ class BeamRecordCsvTFXIO(_CsvBase):
     """Makes batches of a PCollection of `bytes`, each of which is a line of CSV.
 
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection. Lines and columns are
-    those of `CsvTFXIO`; here a cell in quotes may hold a line end.
+    those of `CsvTFXIO`; here a cell in quotes may hold a line end, and columns without a schema have
+    the types that all cells of a window have.
 
     Args:
       physical_format: where the lines come from, such as ``text``, for the metrics' names.

@@ -95,7 +95,7 @@ class DecodeLineBlocks(beam.PTransform):
 
     Args:
       decoder: how.
-      types: the type of each column; None: those that all lines together show.
+      types: the type of each column; None: those that all lines of a window together show.
       batch_size: rows of a batch, the last one of a block may have fewer. None: a batch a block.
       reread: a source that gives the blocks once more, for the search for types. It spares the
         runner to keep them. None: they are kept.
@@ -123,8 +123,9 @@ class DecodeLineBlocks(beam.PTransform):
         types: Any = self._types
         if types is None:
             again = blocks if self._reread is None else blocks.pipeline | "Reread" >> self._reread
-            inferred = again | "InferTypes" >> beam.CombineGlobally(_InferTypes(self._decoder))
-            types = beam.pvalue.AsSingleton(inferred)
+            # A view, for only that has a default in windows other than the global one.
+            infer = beam.CombineGlobally(_InferTypes(self._decoder)).as_singleton_view()
+            types = again | "InferTypes" >> infer
         decode = _DecodeLines(self._decoder, self._batch_size)
         return blocks | "Decode" >> beam.ParDo(decode, types).with_output_types(pa.RecordBatch)
 
