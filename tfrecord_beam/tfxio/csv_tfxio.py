@@ -25,7 +25,6 @@ from tfrecord_beam.tfxio.epochs import read_epochs
 from tfrecord_beam.tfxio.record_based_tfxio import Chain, PassOn
 from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 from tfrecord_beam.tfxio.telemetry import ProfileRecordBlocks
-from tfrecord_beam.tfxio.tfxio import TFXIO
 from tfrecord_beam.transforms.csv import BatchLines, DecodeLineBlocks, ReadLineBlocks
 
 
@@ -47,12 +46,16 @@ class _CsvBase(SchemaBasedTFXIO):
             csv_format.raw_record_column_name,
         )
         self._format = csv_format
-        self._types = (
-            None if self._schema is None else types_of_schema(self._schema, csv_format.column_names)
-        )
+        self._find_types()  # raises what is wrong with the schema
 
     def SupportAttachingRawRecords(self) -> bool:
         return True
+
+    def _find_types(self) -> tuple[ColumnType, ...] | None:
+        """Returns the type of each column, None if only the cells show it."""
+        if self._schema is None:
+            return None
+        return types_of_schema(self._schema, self._format.column_names)
 
     def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
         names = self._format.column_names
@@ -64,7 +67,7 @@ class _CsvBase(SchemaBasedTFXIO):
         return Chain(
             "LinesToRecordBatch",
             BatchLines(batch_size),
-            DecodeLineBlocks(CsvDecoder(self._format), self._types, batch_size=batch_size),
+            DecodeLineBlocks(CsvDecoder(self._format), self._find_types(), batch_size=batch_size),
         )
 
 
@@ -134,11 +137,10 @@ class CsvTFXIO(_CsvBase):
           batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
             None: as many as are efficient.
         """
+        types = self._find_types()
+        reread = None if types else ReadLineBlocks(self._file_pattern, self._line_options)
         decode = DecodeLineBlocks(
-            CsvDecoder(self._format),
-            self._types,
-            batch_size=batch_size,
-            reread=ReadLineBlocks(self._file_pattern, self._line_options),
+            CsvDecoder(self._format), types, batch_size=batch_size, reread=reread
         )
         options = dataclasses.replace(self._line_options, batch_size=batch_size)
         return Chain(
@@ -157,7 +159,7 @@ class CsvTFXIO(_CsvBase):
         """
         check_options(options)
         decoder = CsvDecoder(self._format)
-        types = self._types or self._infer_types(decoder)
+        types = self._find_types() or self._infer_types(decoder)
 
         def read_files(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
             lines = dataclasses.replace(self._line_options, batch_size=batch_size)
@@ -180,15 +182,6 @@ class CsvTFXIO(_CsvBase):
             "Lines" >> beam.FlatMap(LineBlock.lines).with_output_types(bytes),
         )
 
-    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
-        return CsvTFXIO(
-            self._file_pattern,
-            telemetry_descriptors=self.telemetry_descriptors,
-            schema=self._projected_schema(tensor_names),
-            skip_header_lines=self._line_options.skip_header_lines,
-            **dataclasses.asdict(self._format),
-        )
-
 
 def _iter_lines(files: Iterable[str], options: LineOptions) -> Iterator[LineBlock]:
     for file in files:
@@ -199,8 +192,8 @@ class BeamRecordCsvTFXIO(_CsvBase):
     """Makes batches of a PCollection of `bytes`, each of which is a line of CSV.
 
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection. Lines and columns are
-    those of `CsvTFXIO`; here a cell in quotes may hold a line end, and columns without a schema have
-    the types that all cells of a window have.
+    those of `CsvTFXIO`; here a cell in quotes may hold a line end, and without a schema columns
+    have the types that all cells of a window have.
 
     Args:
       physical_format: where the lines come from, such as ``text``, for the metrics' names.
@@ -234,11 +227,3 @@ class BeamRecordCsvTFXIO(_CsvBase):
 
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
         return PassOn()
-
-    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
-        return BeamRecordCsvTFXIO(
-            self._physical_format,
-            telemetry_descriptors=self.telemetry_descriptors,
-            schema=self._projected_schema(tensor_names),
-            **dataclasses.asdict(self._format),
-        )

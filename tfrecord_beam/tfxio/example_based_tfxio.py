@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,7 +26,6 @@ from tfrecord_beam.tfxio.dataset_util import make_files_dataset
 from tfrecord_beam.tfxio.epochs import read_epochs
 from tfrecord_beam.tfxio.record_based_tfxio import PassOn
 from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
-from tfrecord_beam.tfxio.tfxio import TFXIO
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -56,7 +54,7 @@ class ExampleBasedTFXIO(SchemaBasedTFXIO):
             physical_format or "unknown",
             raw_record_column_name,
         )
-        self._plan = self._make_plan()
+        self._make_plan()  # raises what is wrong with the schema
 
     def SupportAttachingRawRecords(self) -> bool:
         return True
@@ -81,12 +79,6 @@ class ExampleBasedTFXIO(SchemaBasedTFXIO):
             raw_record_column_name=self.raw_record_column_name,
             record_type=self._record_type,
         )
-
-    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
-        projected = copy.copy(self)
-        projected._schema = self._projected_schema(tensor_names)
-        projected._plan = projected._make_plan()
-        return projected
 
 
 class ExampleCollectionTFXIO(ExampleBasedTFXIO):
@@ -180,7 +172,7 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
         )
 
     def _decode_raw_records(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        decoder = RecordDecoder(self._plan, self._record_type)
+        decoder = RecordDecoder(self._make_plan(), self._record_type)
         for batch in batches:
             yield decoder.decode_records(batch.column(_RECORD).flatten().to_pylist())
 

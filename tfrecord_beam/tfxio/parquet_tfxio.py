@@ -26,7 +26,6 @@ from tfrecord_beam.tfxio.epochs import read_epochs
 from tfrecord_beam.tfxio.record_based_tfxio import Chain
 from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 from tfrecord_beam.tfxio.telemetry import ProfileRecordBatches
-from tfrecord_beam.tfxio.tfxio import TFXIO
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.parquet import ReadParquet
 
@@ -148,18 +147,6 @@ class ParquetTFXIO(SchemaBasedTFXIO):
             "RowsToRecordBatch",
             beam.BatchElements(min_batch_size=rows, max_batch_size=rows),
             beam.Map(_unpickle_rows, self.ArrowSchema()).with_output_types(pa.RecordBatch),
-        )
-
-    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
-        schema = self._projected_schema(tensor_names)
-        kept = {feature.name for feature in schema.feature}
-        names = self._column_names
-        return ParquetTFXIO(
-            self._file_pattern,
-            column_names=None if names is None else [name for name in names if name in kept],
-            min_bundle_size=self._min_bundle_size,
-            schema=schema,
-            telemetry_descriptors=self.telemetry_descriptors,
         )
 
 

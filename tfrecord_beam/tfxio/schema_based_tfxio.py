@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from tfrecord_beam.schema.representation_inference import (
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
+from tfrecord_beam.tfxio.tfxio import TFXIO
 
 
 class SchemaBasedTFXIO(RecordBasedTFXIO):
@@ -59,8 +61,10 @@ class SchemaBasedTFXIO(RecordBasedTFXIO):
     def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
         return arrow_schema(schema_columns(self._known_schema()))
 
-    def _projected_schema(self, tensor_names: Sequence[str]) -> schema_pb2.Schema:
-        return project_tensor_representations(self._known_schema(), tensor_names)
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        projected = copy.copy(self)
+        projected._schema = project_tensor_representations(self._known_schema(), tensor_names)
+        return projected
 
     def _known_schema(self) -> schema_pb2.Schema:
         if self._schema is None:
