@@ -88,6 +88,14 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count": _FLAG
     },
     "with_filename": {"BeamSource RawRecordBeamSource": _FLAG},
+    "record_type": {
+        "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table": [
+            None,
+            5,
+            b"Example",
+            "example",
+        ]
+    },
     "compression": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count": [
             5,
