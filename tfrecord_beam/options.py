@@ -43,6 +43,15 @@ def check_bool(name: str, value: object) -> None:
         raise ValueError(f"Expected {name} to be True or False, found {describe(value)}")
 
 
+def check_instance(name: str, value: object, kind: type) -> None:
+    """Raises ValueError unless the argument `name` is of a type.
+
+    >>> check_instance("namespace", "tfx", str)
+    """
+    if not isinstance(value, kind):
+        raise ValueError(f"Expected {name} to be of type {kind.__name__}, found {describe(value)}")
+
+
 def check_function(name: str, value: Callable[..., object] | None) -> None:
     """Raises ValueError unless the option `name` is None or can be called."""
     if value is not None and not callable(value):

@@ -61,18 +61,19 @@ class CsvFormat:
         names = as_names(self.column_names, "column_names")
         check_distinct(names, "column_names")
         check_raw_record_column(self.raw_record_column_name, names)
-        lists = self.multivalent_columns or ()
+        lists = () if self.multivalent_columns is None else self.multivalent_columns
         lists = as_names([lists] if isinstance(lists, str) else lists, "multivalent_columns")
         check_known(lists, names, "multivalent_columns")
-        _check_delimiter("delimiter", self.delimiter)
+        check_delimiter("delimiter", self.delimiter)
         check_bool("skip_blank_lines", self.skip_blank_lines)
         if lists:
-            _check_delimiter("secondary_delimiter", self.secondary_delimiter)
+            check_delimiter("secondary_delimiter", self.secondary_delimiter)
         object.__setattr__(self, "column_names", names)
         object.__setattr__(self, "multivalent_columns", lists)
 
 
-def _check_delimiter(name: str, value: object) -> None:
+def check_delimiter(name: str, value: object) -> None:
+    """Raises ValueError unless the option `name` is a character that can part cells."""
     if not isinstance(value, str) or len(value) != 1 or value in '"\r\n':
         raise ValueError(
             f"Expected {name} to be one character that is no quote and no line end, "

@@ -130,11 +130,6 @@ def decode_plan(
         column has the name of another.
       ValueError: there is no such record type.
     """
-    if raw_record_column is not None and not isinstance(raw_record_column, str):
-        raise SchemaError(
-            "Expected the name of the raw-record column as str, "
-            f"found {describe(raw_record_column)}"
-        )
     check_record_type(record_type)
     if record_type != "Example":
         context, steps = choose_sequence_columns(schema, columns, sequence_column)
@@ -171,8 +166,14 @@ def project_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBat
 
 
 def check_raw_record_column(name: str | None, columns: Collection[str]) -> None:
-    """Raises SchemaError when the raw-record column has the name of one of the columns."""
-    if name is not None and name in columns:
+    """Raises SchemaError when the raw-record column has no str for name, or that of a column."""
+    if name is None:
+        return
+    if not isinstance(name, str):
+        raise SchemaError(
+            f"Expected the name of the raw-record column as str, found {describe(name)}"
+        )
+    if name in columns:
         raise SchemaError(
             f"Expected a raw-record column with a name of its own, found {name!r}, which is a "
             "column of the data",

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tensorflow_metadata.proto.v0 import path_pb2
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.schema.names import as_names
 
 
 class ColumnPath(tuple[str, ...]):
@@ -21,12 +22,17 @@ class ColumnPath(tuple[str, ...]):
 
     Args:
       steps: the names; a str is one name, dots and all. None at all is the root.
+
+    Raises:
+      SchemaError: a step is no str.
     """
 
     __slots__ = ()
 
     def __new__(cls, steps: Iterable[str]) -> ColumnPath:
-        return super().__new__(cls, (steps,) if isinstance(steps, str) else steps)
+        return super().__new__(
+            cls, (steps,) if isinstance(steps, str) else as_names(steps, "steps")
+        )
 
     @staticmethod
     def from_proto(path_proto: path_pb2.Path) -> ColumnPath:

@@ -51,7 +51,7 @@ class ExampleBasedTFXIO(SchemaBasedTFXIO):
             schema,
             telemetry_descriptors,
             logical_format,
-            physical_format or "unknown",
+            "unknown" if physical_format is None else physical_format,
             raw_record_column_name,
         )
         self._make_plan()  # raises what is wrong with the schema

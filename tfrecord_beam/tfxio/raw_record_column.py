@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.options import check_instance
 from tfrecord_beam.schema.arrow import check_raw_record_column
 from tfrecord_beam.tfxio.arrow.array_util import ToSingletonListArray, is_list_like
 
@@ -43,9 +44,12 @@ def AppendRawRecordColumn(
       ValueError: the name is that of another column, the records are not as many as the rows, or
         the column of indices is not there or not of that kind.
     """
+    check_instance("record_batch", record_batch, pa.RecordBatch)
+    check_instance("column_name", column_name, str)
     check_raw_record_column(column_name, record_batch.schema.names)
     records = _as_array(raw_records)
     if record_index_column_name is not None:
+        check_instance("record_index_column_name", record_index_column_name, str)
         records = _take(records, record_batch, record_index_column_name)
     elif len(records) != record_batch.num_rows:
         raise SchemaError(

@@ -12,6 +12,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam import transforms
+from tfrecord_beam.options import check_list
 from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.schema.arrow import RecordType, arrow_schema, check_raw_record_column
 from tfrecord_beam.schema.representations import TensorRepresentations
@@ -46,7 +47,8 @@ class RecordBasedTFXIO(TFXIO):
         record's own bytes; None for no such column.
 
     Raises:
-      ValueError: a raw-record column is asked for where there is none.
+      ValueError: a raw-record column is asked for where there is none, or the descriptors are no
+        list.
     """
 
     def __init__(
@@ -61,6 +63,9 @@ class RecordBasedTFXIO(TFXIO):
                 f"Expected no raw_record_column_name for {type(self).__name__}, which has no such "
                 f"column, found {raw_record_column_name!r}"
             )
+        if telemetry_descriptors is not None:
+            check_list("telemetry_descriptors", telemetry_descriptors)
+            telemetry_descriptors = [*telemetry_descriptors]
         self._telemetry_descriptors = telemetry_descriptors
         self._logical_format = logical_format
         self._physical_format = physical_format

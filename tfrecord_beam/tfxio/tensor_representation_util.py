@@ -11,6 +11,7 @@ from typing import Any
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tfrecord_beam.options import check_instance
 from tfrecord_beam.schema import projection, representation_inference, representations
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.representations import TensorRepresentations
@@ -25,6 +26,8 @@ def GetTensorRepresentationsFromSchema(
     tensor_representation_group_name: str = _DEFAULT_TENSOR_REPRESENTATION_GROUP,
 ) -> TensorRepresentations | None:
     """Returns the explicit representations of a group, or None without such a group."""
+    check_instance("schema", schema, schema_pb2.Schema)
+    check_instance("tensor_representation_group_name", tensor_representation_group_name, str)
     return representations.get_tensor_representations(schema, tensor_representation_group_name)
 
 
@@ -34,6 +37,14 @@ def SetTensorRepresentationsInSchema(
     tensor_representation_group_name: str = _DEFAULT_TENSOR_REPRESENTATION_GROUP,
 ) -> None:
     """Makes these the explicit representations of a group, in place of those that were there."""
+    check_instance("schema", schema, schema_pb2.Schema)
+    check_instance("tensor_representations", tensor_representations, Mapping)
+    for name, representation in tensor_representations.items():
+        check_instance("each name of a tensor", name, str)
+        check_instance(
+            f"the representation of {name!r}", representation, schema_pb2.TensorRepresentation
+        )
+    check_instance("tensor_representation_group_name", tensor_representation_group_name, str)
     representations.set_tensor_representations(
         schema, tensor_representations, tensor_representation_group_name
     )
@@ -44,16 +55,20 @@ def ValidateTensorRepresentationsInSchema(
     tensor_representation_group_name: str = _DEFAULT_TENSOR_REPRESENTATION_GROUP,
 ) -> None:
     """Raises SchemaError unless the representations of a group cover the features exactly."""
+    check_instance("schema", schema, schema_pb2.Schema)
+    check_instance("tensor_representation_group_name", tensor_representation_group_name, str)
     representations.validate_tensor_representations(schema, tensor_representation_group_name)
 
 
 def InferTensorRepresentationsFromSchema(schema: schema_pb2.Schema) -> TensorRepresentations:
     """Returns the representations that the features of a schema have by themselves."""
+    check_instance("schema", schema, schema_pb2.Schema)
     return representation_inference.infer_tensor_representations(schema)
 
 
 def InferTensorRepresentationsFromMixedSchema(schema: schema_pb2.Schema) -> TensorRepresentations:
     """Returns the explicit representations of a schema and, for the rest, inferred ones."""
+    check_instance("schema", schema, schema_pb2.Schema)
     return representation_inference.infer_tensor_representations_from_mixed_schema(schema)
 
 
@@ -61,6 +76,7 @@ def ProjectTensorRepresentationsInSchema(
     schema: schema_pb2.Schema, tensor_names: Iterable[str]
 ) -> schema_pb2.Schema:
     """Returns the schema of the named tensors: their representations and source features."""
+    check_instance("schema", schema, schema_pb2.Schema)
     return projection.project_tensor_representations(schema, tensor_names)
 
 
@@ -68,6 +84,7 @@ def GetSourceColumnsFromTensorRepresentation(
     tensor_representation: schema_pb2.TensorRepresentation,
 ) -> list[ColumnPath]:
     """Returns the columns that a tensor is made of."""
+    check_instance("tensor_representation", tensor_representation, schema_pb2.TensorRepresentation)
     return representations.source_columns(tensor_representation)
 
 
@@ -75,6 +92,7 @@ def GetSourceValueColumnFromTensorRepresentation(
     tensor_representation: schema_pb2.TensorRepresentation,
 ) -> ColumnPath:
     """Returns the column that holds the values of a tensor."""
+    check_instance("tensor_representation", tensor_representation, schema_pb2.TensorRepresentation)
     return representations.source_value_column(tensor_representation)
 
 
@@ -82,6 +100,7 @@ def CreateTfExampleParserConfig(
     tensor_representation: schema_pb2.TensorRepresentation, feature_type: int
 ) -> Any:
     """Returns how `tf.io.parse_example` makes a tensor of features of one type."""
+    check_instance("tensor_representation", tensor_representation, schema_pb2.TensorRepresentation)
     return parser_config.example_parser_config(tensor_representation, feature_type)
 
 
@@ -89,4 +108,5 @@ def CreateTfSequenceExampleParserConfig(
     schema: schema_pb2.Schema,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Returns how `tf.io.parse_sequence_example` makes tensors, of context and sequences."""
+    check_instance("schema", schema, schema_pb2.Schema)
     return parser_config.sequence_parser_configs(schema)

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.options import check_instance, check_int, describe
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.tensors.lists import offsets_of_parents
 
@@ -28,6 +29,7 @@ _UTF8 = (
 
 def is_list_like(data_type: pa.DataType) -> bool:
     """Returns whether a type is `list` or `large_list`."""
+    check_instance("data_type", data_type, pa.DataType)
     return pa.types.is_list(data_type) or pa.types.is_large_list(data_type)
 
 
@@ -184,6 +186,7 @@ def MakeListArrayFromParentIndicesAndValues(
       values: of any type; not copied.
       empty_list_as_null: whether a list without values is null and not empty.
     """
+    check_int("num_parents", num_parents, least=0)
     _check(parent_indices, "int64 parent indices", pa.types.is_int64)
     _check(values, "an array")
     if len(parent_indices) != len(values) or parent_indices.null_count:
@@ -237,6 +240,8 @@ def get_field(struct_array: pa.StructArray, field: str | int) -> pa.Array:
     """
     _check(struct_array, "an array of structs", pa.types.is_struct)
     data_type = struct_array.type
+    if isinstance(field, bool) or not isinstance(field, (int, str)):
+        raise SchemaError(f"Expected the name or index of a field, found {describe(field)}")
     index = data_type.get_field_index(field) if isinstance(field, str) else field
     if not 0 <= index < data_type.num_fields:
         raise FieldNotFoundError(f"Expected a struct with one field {field!r}, found {data_type}")

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.options import check_bool, check_instance, check_list
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.names import check_distinct
@@ -35,6 +36,7 @@ _TYPES_BY_KIND = {
 
 def NumpyKindToArrowType(kind: str) -> pa.DataType | None:
     """Returns the one type for all dtypes of a kind, None for a kind that has none."""
+    check_instance("kind", kind, str)
     return _TYPES_BY_KIND.get(kind)
 
 
@@ -52,6 +54,7 @@ def TotalByteSize(
     """
     if isinstance(table_or_batch, pa.Table):
         return sum(TotalByteSize(b, ignore_unsupported) for b in table_or_batch.to_batches())
+    check_instance("table_or_batch", table_or_batch, pa.RecordBatch)
     return sum(_byte_size(column, ignore_unsupported) for column in table_or_batch.columns)
 
 
@@ -61,6 +64,8 @@ def RecordBatchTake(record_batch: pa.RecordBatch, indices: pa.Array) -> pa.Recor
     Raises:
       SchemaError: an index is that of no row, or they are no integers.
     """
+    check_instance("record_batch", record_batch, pa.RecordBatch)
+    check_instance("indices", indices, pa.Array)
     try:
         columns = [column.take(indices) for column in record_batch.columns]
     except (pa.ArrowException, IndexError, TypeError) as error:
@@ -80,6 +85,7 @@ def CanonicalizeRecordBatch(record_batch_with_primitive_arrays: pa.RecordBatch) 
       SchemaError: a column is of another type.
     """
     batch = record_batch_with_primitive_arrays
+    check_instance("record_batch_with_primitive_arrays", batch, pa.RecordBatch)
     columns = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         column = column.cast(_canonical_type(column.type, name))
@@ -97,6 +103,9 @@ def MergeRecordBatches(record_batches: Sequence[pa.RecordBatch]) -> pa.RecordBat
     Raises:
       SchemaError: columns of one name are of types that do not go together.
     """
+    check_list("record_batches", record_batches)
+    for batch in record_batches:
+        check_instance("record_batches", batch, pa.RecordBatch)
     num_rows = sum(batch.num_rows for batch in record_batches)
     schemas = [batch.schema for batch in record_batches]
     if all(schema.equals(schemas[0]) for schema in schemas):
@@ -132,6 +141,7 @@ def enumerate_arrays(
       enumerate_leaves_only: whether to leave out the structs themselves.
       wrap_flat_struct_in_list: whether structs that are in no list are yielded in lists of one.
     """
+    check_instance("record_batch", record_batch, pa.RecordBatch)
     for name, column in zip(record_batch.schema.names, record_batch.columns, strict=True):
         yield from _enumerate(
             ColumnPath([name]), column, enumerate_leaves_only, wrap_flat_struct_in_list
@@ -155,6 +165,8 @@ def get_array(
     Raises:
       FieldNotFoundError: there is nothing at this path.
     """
+    check_instance("record_batch", record_batch, pa.RecordBatch)
+    check_bool("return_example_indices", return_example_indices)
     path = ColumnPath(query_path)
     index = record_batch.schema.get_field_index(path[0]) if path else -1
     if index < 0:

@@ -10,14 +10,21 @@ from typing import NamedTuple
 
 import apache_beam as beam
 import pyarrow as pa
-from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import DecodeError
-from tfrecord_beam.records.csv import CsvDecoder, CsvFormat, csv_arrow_schema, types_of_schema
+from tfrecord_beam.records.csv import (
+    CsvDecoder,
+    CsvFormat,
+    check_delimiter,
+    csv_arrow_schema,
+    types_of_schema,
+)
 from tfrecord_beam.records.csv_cells import collect_rows, split_line
 from tfrecord_beam.records.csv_values import ColumnType as ColumnType, infer_cell
 from tfrecord_beam.records.lines import join_lines
 from tfrecord_beam.schema.arrow import arrow_schema, check_raw_record_column
+from tfrecord_beam.schema.names import as_names
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 from tfrecord_beam.transforms.csv import BatchLines, DecodeLineBlocks
 
 PARSE_CSV_LINE_YIELDS_RAW_RECORDS = True
@@ -52,7 +59,7 @@ class CSVToRecordBatch(beam.PTransform):
         desired_batch_size: int | None,
         delimiter: str = ",",
         skip_blank_lines: bool = True,
-        schema: schema_pb2.Schema | None = None,
+        schema: SchemaSource | None = None,
         multivalent_columns: Iterable[str] | None = None,
         secondary_delimiter: str | None = None,
         raw_record_column_name: str | None = None,
@@ -66,7 +73,11 @@ class CSVToRecordBatch(beam.PTransform):
             secondary_delimiter,
             raw_record_column_name,
         )
-        types = None if schema is None else types_of_schema(schema, csv_format.column_names)
+        types = (
+            None
+            if schema is None
+            else types_of_schema(load_schema(schema), csv_format.column_names)
+        )
         self._batch = BatchLines(desired_batch_size)
         self._decode = DecodeLineBlocks(
             CsvDecoder(csv_format), types, batch_size=desired_batch_size
@@ -86,10 +97,12 @@ class ParseCSVLine(beam.DoFn):
       delimiter: what stands between two cells, one character.
 
     Raises:
+      ValueError: it is not one character, or a quote or line end.
       DecodeError: in the pipeline, a quote is not closed, or a line end is not in quotes.
     """
 
     def __init__(self, delimiter: str) -> None:
+        check_delimiter("delimiter", delimiter)
         self._delimiter = delimiter.encode()
 
     def process(self, csv_line: str) -> Iterator[tuple[list[bytes], str]]:
@@ -218,7 +231,7 @@ class BatchedCSVRowsToRecordBatch(beam.DoFn):
 
 def GetArrowSchema(
     column_names: Sequence[str],
-    schema: schema_pb2.Schema,
+    schema: SchemaSource,
     raw_record_column_name: str | None = None,
 ) -> pa.Schema:
     """Returns the Arrow schema of the batches of lines of CSV.
@@ -232,6 +245,7 @@ def GetArrowSchema(
       SchemaError: a feature is no column, or is not INT, FLOAT or BYTES; the raw-record column has
         the name of another.
     """
-    check_raw_record_column(raw_record_column_name, column_names)
-    found = csv_arrow_schema(column_names, types_of_schema(schema, column_names))
+    names = as_names(column_names, "column_names")
+    check_raw_record_column(raw_record_column_name, names)
+    found = csv_arrow_schema(names, types_of_schema(load_schema(schema), names))
     return pa.schema([*found, *arrow_schema((), raw_record_column_name)])

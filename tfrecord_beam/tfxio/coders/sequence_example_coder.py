@@ -36,8 +36,9 @@ class SequenceExamplesToRecordBatchDecoder:
                 "Expected sequence_feature_column_name as str, "
                 f"found {describe(sequence_feature_column_name)}"
             )
+        is_empty = isinstance(serialized_schema, (bytes, str)) and not serialized_schema
         plan = decode_plan(
-            serialized_schema or None,
+            None if is_empty else serialized_schema,
             record_type="SequenceExample",
             sequence_column=sequence_feature_column_name,
         )

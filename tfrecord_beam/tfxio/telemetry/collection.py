@@ -9,6 +9,7 @@ import pyarrow as pa
 from apache_beam.metrics.metric import Metrics
 from apache_beam.metrics.metricbase import Counter
 
+from tfrecord_beam.options import check_instance
 from tfrecord_beam.schema.representations import TensorRepresentations
 
 
@@ -18,10 +19,15 @@ class TrackRecordBatchBytes(beam.PTransform):
     Args:
       counter_namespace: namespace of the counter.
       counter_name: its name.
+
+    Raises:
+      ValueError: one of them is no str, or empty.
     """
 
     def __init__(self, counter_namespace: str, counter_name: str) -> None:
         super().__init__()
+        check_instance("counter_namespace", counter_namespace, str)
+        check_instance("counter_name", counter_name, str)
         self._counter = Metrics.counter(counter_namespace, counter_name)
 
     def expand(self, dataset: beam.PCollection[pa.RecordBatch]) -> beam.PCollection[int]:
@@ -37,10 +43,14 @@ class TrackTensorRepresentations(beam.PTransform):
 
     Args:
       counter_namespace: namespace of the counters.
+
+    Raises:
+      ValueError: it is no str.
     """
 
     def __init__(self, counter_namespace: str) -> None:
         super().__init__()
+        check_instance("counter_namespace", counter_namespace, str)
         self._namespace = counter_namespace
 
     def expand(

@@ -17,7 +17,7 @@ import pyarrow as pa
 from apache_beam.metrics.metric import Metrics
 from apache_beam.metrics.metricbase import Counter, Distribution
 
-from tfrecord_beam.options import describe
+from tfrecord_beam.options import check_list, describe
 from tfrecord_beam.records.block import Int64Array, RecordBlock
 from tfrecord_beam.records.lines import LineBlock
 from tfrecord_beam.tfxio.telemetry.util import MakeTfxNamespace
@@ -112,7 +112,9 @@ class ProfileBatching(beam.PTransform[Any, Any]):
 
     def __init__(self, telemetry_descriptors: Sequence[str] | None, batch_size: int | None) -> None:
         super().__init__()
-        self._namespace = MakeTfxNamespace(telemetry_descriptors or ["Unknown"])
+        descriptors = () if telemetry_descriptors is None else telemetry_descriptors
+        check_list("telemetry_descriptors", descriptors)
+        self._namespace = MakeTfxNamespace([*descriptors] or ["Unknown"])
         self._batch_size = batch_size or 0
 
     def expand(self, elements: beam.PCollection[_T]) -> beam.PCollection[_T]:

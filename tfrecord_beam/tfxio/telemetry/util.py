@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfrecord_beam.options import check_list
+from tfrecord_beam.options import check_instance, check_list
 
 
 def MakeTfxNamespace(descriptors: Sequence[str]) -> str:
@@ -23,7 +23,8 @@ def AppendToNamespace(namespace: str, descriptors_to_append: Sequence[str]) -> s
     """Returns a namespace within another one.
 
     Raises:
-      ValueError: the descriptors are no list.
+      ValueError: the namespace is no str, or the descriptors are no list.
     """
+    check_instance("namespace", namespace, str)
     check_list("telemetry_descriptors", descriptors_to_append)
     return ".".join([namespace, *map(str, descriptors_to_append)])
