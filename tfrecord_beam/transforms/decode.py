@@ -34,13 +34,13 @@ class _Decoding(beam.PTransform):
 
     def __init__(
         self,
-        schema: SchemaSource | None,
+        schema: SchemaSource | None = None,
         *,
-        columns: Sequence[str] | None,
-        raw_record_column_name: str | None,
-        record_type: RecordType,
-        error_handler: ErrorHandler | None,
-        max_corrupt_records: int | None,
+        columns: Sequence[str] | None = None,
+        raw_record_column_name: str | None = None,
+        record_type: RecordType = "Example",
+        error_handler: ErrorHandler | None = None,
+        max_corrupt_records: int | None = None,
     ) -> None:
         super().__init__()
         check_error_handler(error_handler, max_corrupt_records)
@@ -77,25 +77,6 @@ class DecodeRecordBlocks(_Decoding):
     Raises:
       SchemaError: as for `BeamSource`, as is DecodeError in the pipeline.
     """
-
-    def __init__(
-        self,
-        schema: SchemaSource | None = None,
-        *,
-        columns: Sequence[str] | None = None,
-        raw_record_column_name: str | None = None,
-        record_type: RecordType = "Example",
-        error_handler: ErrorHandler | None = None,
-        max_corrupt_records: int | None = None,
-    ) -> None:
-        super().__init__(
-            schema,
-            columns=columns,
-            raw_record_column_name=raw_record_column_name,
-            record_type=record_type,
-            error_handler=error_handler,
-            max_corrupt_records=max_corrupt_records,
-        )
 
     def expand(self, blocks: beam.PCollection[RecordBlock]) -> beam.PCollection[pa.RecordBatch]:
         return self._decode(blocks, self._decoder.iter_block)
