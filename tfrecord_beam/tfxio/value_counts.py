@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfrecord_beam.records.block import Int64Array
+from tfrecord_beam.tfxio.arrow.array_util import is_binary_like, is_list_like
 
 VALUE_TYPES = ("INT", "FLOAT", "STRING", "NULL", "OTHER")
 """How the counts tell Arrow types apart."""
@@ -22,15 +23,7 @@ def value_type(data_type: pa.DataType) -> str:
         return "FLOAT"
     if pa.types.is_null(data_type):
         return "NULL"
-    if any(
-        is_type(data_type)
-        for is_type in (
-            pa.types.is_string,
-            pa.types.is_binary,
-            pa.types.is_large_string,
-            pa.types.is_large_binary,
-        )
-    ):
+    if is_binary_like(data_type):
         return "STRING"
     return "OTHER"
 
@@ -43,7 +36,7 @@ def count_cells(batch: pa.RecordBatch) -> Iterator[tuple[str, int]]:
     for column in batch.columns:
         if pa.types.is_null(column.type):
             yield "NULL", len(column)
-        elif _is_list(column.type):
+        elif is_list_like(column.type):
             yield value_type(column.type.value_type), len(column) - column.null_count
         else:
             yield "OTHER", len(column) - column.null_count
@@ -69,7 +62,7 @@ def count_values(batch: pa.RecordBatch) -> Iterator[tuple[str, Int64Array]]:
 
 def _count_leaves(values: pa.Array, row_starts: Int64Array) -> Iterator[tuple[str, Int64Array]]:
     """Counts in `values`, of which row i has those from its start to that of the next row."""
-    if _is_list(values.type):
+    if is_list_like(values.type):
         # Computed from the lengths, not from the offsets: a null list may span values.
         lengths = pc.list_value_length(values).fill_null(0)
         starts = np.concatenate(([0], np.cumsum(lengths)))[row_starts]
@@ -83,7 +76,3 @@ def _count_leaves(values: pa.Array, row_starts: Int64Array) -> Iterator[tuple[st
             yield from _count_leaves(field, row_starts)
     else:
         yield value_type(values.type), np.diff(row_starts)
-
-
-def _is_list(data_type: pa.DataType) -> bool:
-    return pa.types.is_list(data_type) or pa.types.is_large_list(data_type)
