@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-import pyarrow as pa
-
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.options import check_list, describe
-from tfrecord_beam.records.convert import RecordDecoder
-from tfrecord_beam.schema.arrow import decode_plan, plan_schema
+from tfrecord_beam.options import describe
+from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.tfxio.coders.batch_decoder import BatchDecoder
 
 
-class SequenceExamplesToRecordBatchDecoder:
+class SequenceExamplesToRecordBatchDecoder(BatchDecoder):
     """Decodes serialized ``tf.train.SequenceExample`` records into record batches.
 
     It can be pickled, and several threads may use it at once.
@@ -42,29 +38,4 @@ class SequenceExamplesToRecordBatchDecoder:
             record_type="SequenceExample",
             sequence_column=sequence_feature_column_name,
         )
-        self._decoder = RecordDecoder(plan, "SequenceExample")
-        self._arrow_schema = plan_schema(plan)
-
-    def DecodeBatch(self, examples: Iterable[bytes]) -> pa.RecordBatch:
-        """Returns one batch with a row for each record.
-
-        Raises:
-          DecodeError: a record is no ``tf.train.SequenceExample``, or a feature in it is of another
-            kind than in the schema. `DecodeError.record` says which record.
-          ValueError: `examples` is no list.
-        """
-        check_list("examples", examples)
-        return self._decoder.decode_records(list(examples))
-
-    def ArrowSchema(self) -> pa.Schema:
-        """Returns the schema of all batches.
-
-        Raises:
-          SchemaError: there is none, because each batch has one of its own.
-        """
-        if self._arrow_schema is None:
-            raise SchemaError(
-                "Expected a TFMD schema to derive an Arrow schema from, found none",
-                hint="give serialized_schema",
-            )
-        return self._arrow_schema
+        super().__init__(plan, "SequenceExample")
