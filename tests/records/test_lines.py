@@ -15,7 +15,7 @@ from hypothesis import example, given, strategies as st
 
 from tfrecord_beam.errors import CorruptRecordError, Location
 from tfrecord_beam.records.lines import LineBlock, LineOptions, join_lines, read_lines
-from tfrecord_beam.records.ranges import FileRange
+from tfrecord_beam.records.ranges import FileRange, split_file
 
 TEXTS = st.text(st.sampled_from("ab\n\r"), max_size=40).map(str.encode)
 
@@ -119,6 +119,13 @@ def test_compressed_file_is_read_by_the_first_range(name: str) -> None:
     assert lines_of(blocks) == [b"a", b"b", b"c"]
     with pytest.raises(CorruptRecordError, match=r"^Expected a whole gzip stream.* - at a.csv"):
         read(content[:-4], name=name)
+
+
+@pytest.mark.parametrize("told", [0, 1, 5])
+def test_last_range_goes_to_the_end_where_a_store_tells_less(told: int) -> None:
+    [whole] = split_file("a.txt", told, range_bytes=100)
+    blocks = list(read_lines(whole, lambda _: io.BytesIO(b"a\nb\nc\nd\n"), LineOptions()))
+    assert lines_of(blocks) == [b"a", b"b", b"c", b"d"]
 
 
 def test_file_is_closed() -> None:

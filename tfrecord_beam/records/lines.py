@@ -21,7 +21,7 @@ from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import BLOCK_BYTES
-from tfrecord_beam.records.window import NO_STOP, Window
+from tfrecord_beam.records.window import Window
 
 _LF, _CR = b"\n\r"
 _LINE_END = re.compile(b"\n")
@@ -148,7 +148,7 @@ def read_lines(
 
 
 def _read_range(window: Window, file_range: FileRange, options: LineOptions) -> Iterator[LineBlock]:
-    stop = NO_STOP if file_range.stop is None else file_range.stop
+    stop = file_range.resolve_stop(file_range.stop)
     if options.skip_header_lines or file_range.start <= len(codecs.BOM_UTF8):
         _skip_head(window, options.skip_header_lines)
     line_number: int | None = 1 + options.skip_header_lines

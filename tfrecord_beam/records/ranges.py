@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from tfrecord_beam.records.compression import codec_of_name, resolve_codec
+from tfrecord_beam.records.window import NO_STOP
 
 MIN_RANGE_BYTES = 32 << 20
 MAX_RANGE_BYTES = 128 << 20
@@ -30,6 +31,13 @@ class FileRange:
     start: int = 0
     stop: int | None = None
     size: int | None = None
+
+    def resolve_stop(self, stop: int | None) -> int:
+        """Returns the offset that a stop means: `NO_STOP` for None, and from `size` on.
+
+        A store may tell less than what it gives, so the last range goes to where the content ends.
+        """
+        return NO_STOP if stop is None or (self.size is not None and stop >= self.size) else stop
 
 
 def choose_range_bytes(total_bytes: int) -> int:

@@ -129,7 +129,7 @@ class RecordReader:
         self._options = options
         self._collect_corrupt = collect_corrupt
         self._claim = claim
-        self._stop = self._effective_stop(file_range.stop)
+        self._stop = file_range.resolve_stop(file_range.stop)
         self._next_record: int | None = 0 if file_range.start == 0 else None
         self._first_offset: int | None = None
         self._reached_end = False
@@ -238,10 +238,8 @@ class RecordReader:
         if not window.seekable:
             self._claim(window.consumed_bytes)
         else:
-            self._stop = min(
-                self._stop,
-                self._effective_stop(self._claim(block.offset_of(block.num_records - 1))),
-            )
+            claimed = self._claim(block.offset_of(block.num_records - 1))
+            self._stop = min(self._stop, self._range.resolve_stop(claimed))
         ours = block.until(self._stop)
         if ours.num_records < block.num_records:
             window.begin = block.offset_of(ours.num_records) - window.position
@@ -250,11 +248,6 @@ class RecordReader:
         if self._next_record is not None:
             self._next_record += ours.num_records
         return ours
-
-    def _effective_stop(self, stop: int | None) -> int:
-        """A range up to the file's size goes to the end of the content, wherever that is."""
-        size = self._range.size
-        return NO_STOP if stop is None or (size is not None and stop >= size) else stop
 
     def _find_first(self) -> bool:
         """Goes to the first record of a range that begins inside the file, if it holds one."""
