@@ -78,10 +78,12 @@ class ColumnMap {
   // Moves the columns out: planned ones in their order, found ones by the bytes of their names.
   std::vector<Array> Finish() {
     std::vector<Array> arrays;
-    for (const size_t number : OutputOrder()) {
-      Column& column = columns_[number].column;
-      column.Reserve(row_);
-      arrays.push_back(column.Finish(row_));
+    for (Target& target : columns_) arrays.push_back(target.column.Finish(row_));
+    if (!planned_) {
+      // By copies of the names: another thread may write to the records, and sorting must not meet
+      // names that change.
+      std::sort(arrays.begin(), arrays.end(),
+                [](const Array& a, const Array& b) { return a.name < b.name; });
     }
     return arrays;
   }
@@ -227,33 +229,26 @@ class ColumnMap {
     return planned_ ? num_columns() : static_cast<std::ptrdiff_t>(names_.first_new());
   }
 
-  std::vector<size_t> OutputOrder() const {
-    std::vector<size_t> numbers(columns_.size());
-    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
-    if (planned_) return numbers;
-    std::sort(numbers.begin(), numbers.end(), [this](size_t a, size_t b) {
-      return columns_[a].column.name() < columns_[b].column.name();
-    });
-    return numbers;
-  }
-
   std::optional<Failure> FindNul() const {
     std::optional<std::string_view> first;
     for (auto target = columns_.begin() + FirstNew(); target != columns_.end(); ++target) {
       const std::string_view name = target->column.name();
       if (name.find('\0') != std::string_view::npos && (!first || name < *first)) first = name;
     }
-    return Failure{Fault::kNameWithNul, 0, std::string(*first)};
+    return Failure{Fault::kNameWithNul, 0, std::string(first.value_or(""))};
   }
 
   std::optional<Failure> FindMismatch() const {
-    for (const size_t number : OutputOrder()) {
-      const Target& target = columns_[number];
+    const Target* first = nullptr;  // in output order
+    for (const Target& target : columns_) {
       if (target.mismatch_in == kNoRow) continue;
-      return Failure{Fault::kKindMismatch, 0, std::string(target.column.name()),
-                     target.column.values().kind(), target.mismatch};
+      if (first == nullptr || (!planned_ && target.column.name() < first->column.name())) {
+        first = &target;
+      }
     }
-    return std::nullopt;  // a later entry of the name has put it right
+    if (first == nullptr) return std::nullopt;  // a later entry of the name has put it right
+    return Failure{Fault::kKindMismatch, 0, std::string(first->column.name()),
+                   first->column.values().kind(), first->mismatch};
   }
 
   const bool planned_;
