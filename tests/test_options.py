@@ -108,14 +108,6 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table": _COLUMNS,
         "Project": [*_COLUMNS, None],
     },
-    "record_type": {
-        "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table": [
-            5,
-            None,
-            "example",
-            ["Example"],
-        ]
-    },
     "raw_record_column_name": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
         "TFExampleRecord TFExampleBeamRecord": [5, b"raw", ["raw"]]
