@@ -144,7 +144,7 @@ def test_names_cannot_control_the_terminal(
     record = example(entry(name, bytes_list(b"\x1b[2J")))
     path = write(tmp_path, "\x1b]0;title\x07\udcff.tfrecord", record)
     for verb in ("head", "count", "schema", "verify"):
-        assert main([verb, path, *["--examples"] * (verb == "verify")]) == 0
+        assert main([verb, path, *["--record-type=Example"] * (verb == "verify")]) == 0
         captured = capsys.readouterr()
         assert all(line.isprintable() for line in captured.out.splitlines())
         if verb in ("head", "schema"):

@@ -1,4 +1,4 @@
-"""``--record-type`` of head, schema and read."""
+"""``--record-type`` of each verb that decodes records."""
 
 from __future__ import annotations
 
@@ -49,6 +49,21 @@ def test_read(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert summary["rows"] == len(RECORDS)
     names = [column["name"] for column in summary["columns"]]
     assert names == ["id", *(f"##SEQUENCE##.{name}" for name in ("beyond", "ids", "words"))]
+
+
+@pytest.mark.parametrize("with_schema", [False, True])
+def test_verify(
+    with_schema: bool, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = tmp_path / "schema.pb"
+    schema.write_bytes(SCHEMA.SerializeToString())
+    path = write(tmp_path, "a.tfrecord", *RECORDS, b"\xff")
+    command = ["verify", path, "--record-type", "SequenceExample", "--json"]
+    assert main([*command, *["--schema", str(schema)] * with_schema]) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["records"] == len(RECORDS)
+    [corrupt] = report["corrupt_records"]
+    assert corrupt["reason"].startswith("Expected a serialized tf.train.SequenceExample, found")
 
 
 def test_records_of_another_type(

@@ -38,7 +38,7 @@ def read_json(capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 def test_good_files(good: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["verify", good, "--examples"]) == 0
+    assert main(["verify", good, "--record-type=Example"]) == 0
     assert capsys.readouterr() == ("1 files, 3 good records, 0 corrupt\n", "")
 
 
@@ -84,7 +84,7 @@ def test_content_matters_only_on_request(
     path = write(tmp_path, "a.tfrecord", PEOPLE[0], b"no example", PEOPLE[1])
     assert main(["verify", path]) == 0
     capsys.readouterr()
-    assert main(["verify", path, "--examples", "--json"]) == 1
+    assert main(["verify", path, "--record-type=Example", "--json"]) == 1
     report = read_json(capsys)
     assert report["records"] == 2
     assert report["corrupt_records"] == [

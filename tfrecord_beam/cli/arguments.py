@@ -64,14 +64,14 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_record_type(parser: argparse.ArgumentParser) -> None:
+def add_record_type(
+    parser: argparse.ArgumentParser,
+    *,
+    default: RecordType | None = "Example",
+    help: str = "what the records are; default: Example",
+) -> None:
     """Adds ``--record-type``."""
-    parser.add_argument(
-        "--record-type",
-        choices=get_args(RecordType),
-        default="Example",
-        help="what the records are; default: Example",
-    )
+    parser.add_argument("--record-type", choices=get_args(RecordType), default=default, help=help)
 
 
 def add_count(parser: argparse.ArgumentParser, default: int, help: str) -> None:

@@ -21,7 +21,7 @@ from tfrecord_beam.records.paths import (
     normalize_patterns,
 )
 from tfrecord_beam.records.table import iter_blocks
-from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.arrow import RecordType, decode_plan
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs
@@ -40,16 +40,16 @@ def add_parser(verbs: Verbs) -> None:
     )
     arguments.add_files(parser)
     arguments.add_schema(parser, "also decode the records, which must fit this TFMD schema")
-    parser.add_argument(
-        "--examples", action="store_true", help="also decode the records as tf.train.Example"
+    arguments.add_record_type(
+        parser,
+        default=None,
+        help="also decode the records, which must be such; default with --schema: Example",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
-    decoder = None
-    if options.schema is not None or options.examples:
-        decoder = RecordDecoder(decode_plan(options.schema))
+    decoder = _make_decoder(options)
     corrupt: list[CorruptRecord] = []
 
     def on_corrupt(record: CorruptRecord) -> None:
@@ -75,6 +75,14 @@ def run(options: argparse.Namespace) -> int:
     if not all_match:
         return 2
     return 1 if corrupt else 0
+
+
+def _make_decoder(options: argparse.Namespace) -> RecordDecoder | None:
+    """Returns what the records must pass, None if only their CRCs count."""
+    if options.schema is None and options.record_type is None:
+        return None
+    record_type: RecordType = options.record_type or "Example"
+    return RecordDecoder(decode_plan(options.schema, record_type=record_type), record_type)
 
 
 def _match_each(patterns: Iterable[str]) -> tuple[dict[str, int], bool]:
