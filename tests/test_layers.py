@@ -21,6 +21,7 @@ PACKAGE = ROOT / "tfrecord_beam"
 # Each floor may use those of a smaller number; two of one number may not use each other.
 FLOORS = {
     "errors": 0,
+    "lazy": 0,
     "options": 1,
     "urls": 1,
     "kernel": 1,
@@ -40,7 +41,7 @@ OF_THE_KERNEL = {
     "tfrecord_beam.transforms.metrics": r"tfrecord_beam\.kernel(\.implementation)?",
 }
 
-WITHOUT_BEAM = ("errors", "options", "urls", "kernel", "schema", "records", "tensors")
+WITHOUT_BEAM = ("errors", "lazy", "options", "urls", "kernel", "schema", "records", "tensors")
 
 ON_USE = ("tensorflow", "tfx_bsl", "torch")
 """Optional and slow to import: never imported before they are needed."""
@@ -264,11 +265,21 @@ def run(*arguments: str) -> str:
     return finished.stdout
 
 
-def test_importing_the_package_is_cheap() -> None:
-    script = "import sys, tfrecord_beam; print(*sorted(sys.modules))"
+@pytest.mark.parametrize(
+    ("module", "libraries"),
+    [
+        ("tfrecord_beam", {"apache_beam", "pyarrow", "tensorflow", "torch"}),
+        ("tfrecord_beam.tfxio", {"apache_beam", "pyarrow", "tensorflow", "torch"}),
+        ("tfrecord_beam.tfxio.arrow.table_util", {"apache_beam", "tensorflow"}),
+        ("tfrecord_beam.tfxio.coders.example_coder", {"apache_beam", "tensorflow"}),
+        ("tfrecord_beam.tfxio.tensor_adapter", {"apache_beam", "tensorflow"}),
+    ],
+)
+def test_what_need_not_be_loaded_is_not(module: str, libraries: set[str]) -> None:
+    script = f"import sys, {module}; print(*sorted(sys.modules))"
     loaded = set(run("-W", "error", "-c", script).split())
-    assert "tfrecord_beam" in loaded
-    assert loaded.isdisjoint({"apache_beam", "pyarrow", "tensorflow", "torch"})
+    assert module in loaded
+    assert loaded.isdisjoint(libraries)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")

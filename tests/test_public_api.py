@@ -9,6 +9,7 @@ import inspect
 import pathlib
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -57,6 +58,24 @@ PUBLIC = [
 ]
 """A name that is added or taken away here is a change that users notice."""
 
+TFXIO_NAMES = {
+    "BeamRecordCsvTFXIO",
+    "CsvTFXIO",
+    "RecordBatchToExamplesEncoder",
+    "RecordBatchesOptions",
+    "TFExampleBeamRecord",
+    "TFExampleRecord",
+    "TFGraphRecordDecoder",
+    "TFSequenceExampleBeamRecord",
+    "TFSequenceExampleRecord",
+    "TFXIO",
+    "TensorAdapter",
+    "TensorAdapterConfig",
+    "TensorFlowDatasetOptions",
+    "TensorRepresentations",
+}
+"""The names of `tfx_bsl.public.tfxio`."""
+
 SUBMODULES = ["errors", "kernel", "tfxio", "transforms"]
 OBJECTS = [name for name in PUBLIC if name not in (*SUBMODULES, "__version__")]
 
@@ -64,10 +83,14 @@ OBJECTS = [name for name in PUBLIC if name not in (*SUBMODULES, "__version__")]
 def test_names_are_these() -> None:
     assert list(tfrecord_beam.__all__) == PUBLIC
     assert set(PUBLIC) <= set(dir(tfrecord_beam))
+    assert set(dir(tfrecord_beam.tfxio)) >= {*tfrecord_beam.tfxio.__all__} >= TFXIO_NAMES
 
 
-def test_type_checkers_see_the_same_names() -> None:
-    tree = ast.parse(pathlib.Path(tfrecord_beam.__file__).read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    ("package", "submodules"), [(tfrecord_beam, SUBMODULES), (tfrecord_beam.tfxio, [])]
+)
+def test_type_checkers_see_the_same_names(package: Any, submodules: list[str]) -> None:
+    tree = ast.parse(pathlib.Path(package.__file__).read_text(encoding="utf-8"))
     imported = {
         (node.module, alias.name, alias.asname)
         for block in tree.body
@@ -76,16 +99,19 @@ def test_type_checkers_see_the_same_names() -> None:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    offered = {(module, name) for module, names in tfrecord_beam._MODULES.items() for name in names}
-    offered |= {("tfrecord_beam", name) for name in SUBMODULES}
+    offered = {(module, name) for module, names in package._MODULES.items() for name in names}
+    offered |= {(package.__name__, name) for name in submodules}
     assert imported == {(module, name, name) for module, name in offered}
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-def test_name_is_what_its_module_has(name: str) -> None:
-    found = getattr(tfrecord_beam, name)
-    assert found is getattr(importlib.import_module(found.__module__), name)
-    assert found.__module__ == tfrecord_beam._MODULE_OF[name]
+@pytest.mark.parametrize("package", [tfrecord_beam, tfrecord_beam.tfxio])
+def test_names_are_what_their_modules_have(package: Any) -> None:
+    for module, names in package._MODULES.items():
+        for name in names:
+            found = getattr(package, name)
+            assert found is getattr(importlib.import_module(module), name)
+            if inspect.isclass(found):
+                assert getattr(importlib.import_module(found.__module__), name) is found
 
 
 @pytest.mark.parametrize("name", SUBMODULES)

@@ -5,8 +5,9 @@ Names are resolved when they are first used: `import tfrecord_beam` loads neithe
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING
+
+from tfrecord_beam.lazy import import_on_use
 
 if TYPE_CHECKING:
     # `kernel.implementation` says which kernel serves.
@@ -38,35 +39,21 @@ if TYPE_CHECKING:
     )
 
     # TFXIO.
-    from tfrecord_beam.tfxio.coders.example_coder import (
-        ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
-    )
-    from tfrecord_beam.tfxio.coders.sequence_example_coder import (
-        SequenceExamplesToRecordBatchDecoder as SequenceExamplesToRecordBatchDecoder,
-    )
-    from tfrecord_beam.tfxio.coders.tf_graph_record_decoder import (
-        TFGraphRecordDecoder as TFGraphRecordDecoder,
-    )
-    from tfrecord_beam.tfxio.csv_tfxio import (
+    from tfrecord_beam.tfxio import (
         BeamRecordCsvTFXIO as BeamRecordCsvTFXIO,
+        BeamRecordToTensorTFXIO as BeamRecordToTensorTFXIO,
         CsvTFXIO as CsvTFXIO,
-    )
-    from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions as RecordBatchesOptions
-    from tfrecord_beam.tfxio.dataset_tfxio import DatasetTFXIO as DatasetTFXIO
-    from tfrecord_beam.tfxio.parquet_tfxio import ParquetTFXIO as ParquetTFXIO
-    from tfrecord_beam.tfxio.raw_tf_record import (
+        DatasetTFXIO as DatasetTFXIO,
+        ExamplesToRecordBatchDecoder as ExamplesToRecordBatchDecoder,
+        ParquetTFXIO as ParquetTFXIO,
         RawBeamRecordTFXIO as RawBeamRecordTFXIO,
         RawTfRecordTFXIO as RawTfRecordTFXIO,
-    )
-    from tfrecord_beam.tfxio.record_to_tensor_tfxio import (
-        BeamRecordToTensorTFXIO as BeamRecordToTensorTFXIO,
-        TFRecordToTensorTFXIO as TFRecordToTensorTFXIO,
-    )
-    from tfrecord_beam.tfxio.tf_example_record import (
+        RecordBatchesOptions as RecordBatchesOptions,
+        SequenceExamplesToRecordBatchDecoder as SequenceExamplesToRecordBatchDecoder,
         TFExampleBeamRecord as TFExampleBeamRecord,
         TFExampleRecord as TFExampleRecord,
-    )
-    from tfrecord_beam.tfxio.tf_sequence_example_record import (
+        TFGraphRecordDecoder as TFGraphRecordDecoder,
+        TFRecordToTensorTFXIO as TFRecordToTensorTFXIO,
         TFSequenceExampleBeamRecord as TFSequenceExampleBeamRecord,
         TFSequenceExampleRecord as TFSequenceExampleRecord,
     )
@@ -98,20 +85,21 @@ _MODULES = {
     "tfrecord_beam.records.block": ("RecordBlock",),
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
-    "tfrecord_beam.tfxio.coders.example_coder": ("ExamplesToRecordBatchDecoder",),
-    "tfrecord_beam.tfxio.coders.sequence_example_coder": ("SequenceExamplesToRecordBatchDecoder",),
-    "tfrecord_beam.tfxio.coders.tf_graph_record_decoder": ("TFGraphRecordDecoder",),
-    "tfrecord_beam.tfxio.csv_tfxio": ("BeamRecordCsvTFXIO", "CsvTFXIO"),
-    "tfrecord_beam.tfxio.dataset_options": ("RecordBatchesOptions",),
-    "tfrecord_beam.tfxio.dataset_tfxio": ("DatasetTFXIO",),
-    "tfrecord_beam.tfxio.parquet_tfxio": ("ParquetTFXIO",),
-    "tfrecord_beam.tfxio.raw_tf_record": ("RawBeamRecordTFXIO", "RawTfRecordTFXIO"),
-    "tfrecord_beam.tfxio.record_to_tensor_tfxio": (
+    "tfrecord_beam.tfxio": (
+        "BeamRecordCsvTFXIO",
         "BeamRecordToTensorTFXIO",
+        "CsvTFXIO",
+        "DatasetTFXIO",
+        "ExamplesToRecordBatchDecoder",
+        "ParquetTFXIO",
+        "RawBeamRecordTFXIO",
+        "RawTfRecordTFXIO",
+        "RecordBatchesOptions",
+        "SequenceExamplesToRecordBatchDecoder",
+        "TFExampleBeamRecord",
+        "TFExampleRecord",
+        "TFGraphRecordDecoder",
         "TFRecordToTensorTFXIO",
-    ),
-    "tfrecord_beam.tfxio.tf_example_record": ("TFExampleBeamRecord", "TFExampleRecord"),
-    "tfrecord_beam.tfxio.tf_sequence_example_record": (
         "TFSequenceExampleBeamRecord",
         "TFSequenceExampleRecord",
     ),
@@ -120,20 +108,6 @@ _MODULES = {
     "tfrecord_beam.transforms.read": ("BeamSource", "RawRecordBeamSource", "ReadRecordBlocks"),
 }
 _SUBMODULES = ("errors", "kernel", "tfxio", "transforms")
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = sorted([*_MODULE_OF, *_SUBMODULES, "__version__"])
-
-
-def __getattr__(name: str) -> object:
-    if name in _SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(_MODULE_OF[name]), name)
-    globals()[name] = value  # the next use finds it at once
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__, _names = import_on_use(__name__, _MODULES, _SUBMODULES)
+__all__ = sorted([*_names, "__version__"])
