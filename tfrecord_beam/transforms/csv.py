@@ -69,6 +69,8 @@ class _ReadLines(beam.DoFn):
             yield block
 
 
+@beam.typehints.with_input_types(bytes)
+@beam.typehints.with_output_types(LineBlock)
 class BatchLines(beam.PTransform):
     """Puts lines that come one by one into blocks: PCollection[bytes] -> PCollection[LineBlock].
 
