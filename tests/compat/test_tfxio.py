@@ -92,7 +92,11 @@ METHODS = (
     "TensorRepresentations",
 )
 
-FUNCTIONS = [name for name, _ in inspect.getmembers(tensor_representation_util, inspect.isfunction)]
+FUNCTIONS = [
+    name
+    for name, function in inspect.getmembers(tensor_representation_util, inspect.isfunction)
+    if function.__module__ == tensor_representation_util.__name__
+]
 
 
 def signature(function: Any) -> list[tuple[str, Any]]:
