@@ -9,6 +9,7 @@ import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.options import check_instance
 from tfrecord_beam.tensors.dense import DenseConverter
 from tfrecord_beam.tensors.ragged import RaggedConverter
 from tfrecord_beam.tensors.sparse import SparseConverter, VarlenConverter
@@ -57,6 +58,8 @@ class BatchConverter:
         schema: pa.Schema,
         representations: Mapping[str, schema_pb2.TensorRepresentation],
     ) -> None:
+        check_instance("arrow_schema", schema, pa.Schema)
+        check_instance("tensor_representations", representations, Mapping)
         self._schema = schema
         self.converters: dict[str, Converter] = {
             name: _make_converter(name, representation, schema)
@@ -79,7 +82,11 @@ class BatchConverter:
         return {name: converter(batch) for name, converter in self.converters.items()}
 
     def check_schema(self, batch: pa.RecordBatch) -> None:
-        """Raises SchemaError when a batch has another schema than the expected one."""
+        """Raises SchemaError when a batch has another schema than the expected one.
+
+        Something else than a batch is a ValueError.
+        """
+        check_instance("record_batch", batch, pa.RecordBatch)
         if batch.schema.equals(self._schema):
             return
         if batch.schema.names != self._schema.names:
@@ -96,6 +103,9 @@ class BatchConverter:
 def _make_converter(
     name: str, representation: schema_pb2.TensorRepresentation, schema: pa.Schema
 ) -> Converter:
+    check_instance(
+        f"the representation of tensor {name!r}", representation, schema_pb2.TensorRepresentation
+    )
     kind = representation.WhichOneof("kind")
     if kind is None:
         raise SchemaError(f"Expected a representation of tensor {name!r} of some kind, found none")

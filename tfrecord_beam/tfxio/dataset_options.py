@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfrecord_beam.options import check_bool, check_int, describe
+from tfrecord_beam.options import check_bool, check_instance, check_int, describe
 
 
 class RecordBatchesOptions(NamedTuple):
@@ -90,6 +90,8 @@ def check_dataset_options(options: TensorFlowDatasetOptions) -> None:
         if threads != -1:
             check_int(name, threads, least=1)
     check_bool("sloppy_ordering", options.sloppy_ordering)
+    if options.label_key is not None:
+        check_instance("label_key", options.label_key, str)
 
 
 def _check_fields(options: object, expected: type[NamedTuple]) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.options import check_int
+from tfrecord_beam.options import check_instance, check_int
 from tfrecord_beam.records.batch_stream import rebatch
 from tfrecord_beam.schema.names import as_names, check_distinct
 from tfrecord_beam.schema.representations import TensorRepresentations
@@ -32,8 +32,8 @@ class DatasetTFXIOOptions(NamedTuple):
     """Options of `DatasetTFXIO`.
 
     Attributes:
-      working_dir: folder or URL that workers can read, where the data are put; None: a new
-        temporary folder of this machine.
+      working_dir: folder or URL that workers can read, where the data are put and stay; None: a
+        new temporary folder of this machine.
       feature_names: names of the tensors in the order of `tf.nest.flatten`; None: the keys of
         dicts, joined by ``_`` where one is in another, and ``feature0``, ``feature1``, ... for the
         elements of tuples.
@@ -61,6 +61,10 @@ class DatasetTFXIO(TFXIO):
     def __init__(
         self, dataset: tf.data.Dataset, options: DatasetTFXIOOptions = DatasetTFXIOOptions()
     ) -> None:
+        import tensorflow as tf
+
+        check_instance("dataset", dataset, tf.data.Dataset)
+        check_instance("options", options, DatasetTFXIOOptions)
         check_int("num_shards", options.num_shards, least=1, optional=True)
         self._dataset = dataset
         self._options = options

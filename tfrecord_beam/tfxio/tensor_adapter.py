@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import pyarrow as pa
 
+from tfrecord_beam.options import describe
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tensors import to_tensorflow
 from tfrecord_beam.tensors.to_numpy import BatchConverter
@@ -67,6 +68,9 @@ class TensorAdapter:
     """
 
     def __init__(self, config: TensorAdapterConfig) -> None:
+        for name in ("arrow_schema", "tensor_representations", "original_type_specs"):
+            if not hasattr(config, name):
+                raise ValueError(f"Expected a config with {name}, found {describe(config)}")
         self._converter = BatchConverter(config.arrow_schema, config.tensor_representations)
         self._type_specs = {
             name: to_tensorflow.type_spec(spec) for name, spec in self._converter.specs.items()

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.options import check_instance, describe
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tensors.to_arrow import (
     DenseColumn,
@@ -66,6 +67,7 @@ class TensorsToRecordBatchConverter:
             self.generic_sparse_tensor_names = generic_sparse_tensor_names
 
     def __init__(self, type_specs: Mapping[str, Any], options: Options | None = None) -> None:
+        check_instance("type_specs", type_specs, Mapping)
         options = options or self.Options()
         self._columns = [
             _columns_of(name, spec, options) for name, spec in sorted(type_specs.items())
@@ -92,6 +94,7 @@ class TensorsToRecordBatchConverter:
           SchemaError: a tensor is missing or not known; the batch sizes differ; the indices of a
             sparse one are not in order, or have gaps that a column of lists cannot keep.
         """
+        check_instance("tensors", tensors, Mapping)
         return convert_tensors(self._columns, self._arrow_schema, tensors)
 
 
@@ -101,6 +104,7 @@ def _columns_of(
     """Returns how a tensor of a TensorFlow type specification becomes columns."""
     import tensorflow as tf
 
+    check_instance("each name of a tensor", name, str)
     if not isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)):
         raise _no_columns(name, spec, "the specification of a tensor")
     if spec.dtype.name not in _DTYPES:
@@ -133,12 +137,24 @@ def _columns_of(
     return SparseColumns(
         **common,
         shape=tuple(shape),
-        value_column=options.sparse_tensor_value_column_name_template.format(tensor_name=name),
+        value_column=_fill(options.sparse_tensor_value_column_name_template, tensor_name=name),
         index_columns=tuple(
-            options.sparse_tensor_index_column_name_template.format(tensor_name=name, index=index)
+            _fill(options.sparse_tensor_index_column_name_template, tensor_name=name, index=index)
             for index in range(len(shape))
         ),
     )
+
+
+def _fill(template: str, **values: object) -> str:
+    """Returns the name of a column that a template gives."""
+    try:
+        return template.format(**values)
+    except (AttributeError, LookupError, ValueError) as error:
+        fields = " and ".join(f"{{{field}}}" for field in values)
+        raise SchemaError(
+            f"Expected a template of the name of a column with {fields} in it, "
+            f"found {describe(template)}"
+        ) from error
 
 
 def _no_columns(name: str, spec: Any, expected: str, hint: str | None = None) -> SchemaError:
