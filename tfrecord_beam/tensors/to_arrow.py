@@ -19,8 +19,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.tensors.lists import are_left_aligned, offsets_of_parents
-
-AnyArray = np.ndarray[Any, np.dtype[Any]]
+from tfrecord_beam.tensors.specs import AnyArray
 
 
 class TensorMismatchError(SchemaError, TypeError):
