@@ -1,7 +1,7 @@
 // The fields of a tf.train.Example, which may stand alone or in a list.
 #pragma once
 
-#include "column_map.h"
+#include "feature_maps.h"
 #include "wire.h"
 
 namespace tfrecord_beam {

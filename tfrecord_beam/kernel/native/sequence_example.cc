@@ -1,7 +1,7 @@
 #include "sequence_example.h"
 
-#include "column_map.h"
 #include "example_fields.h"
+#include "feature_maps.h"
 
 namespace tfrecord_beam {
 namespace {
