@@ -1,7 +1,8 @@
 #include "crc32c.h"
 
 #include <array>
-#include <cstring>
+
+#include "short_bytes.h"
 
 #if (defined(__x86_64__) || defined(_M_X64)) && !defined(_MSC_VER)
 #define TFRECORD_BEAM_CRC_X86 1
@@ -39,12 +40,6 @@ constexpr std::array<Table, 8> MakeSlices() {
 }
 
 constexpr std::array<Table, 8> kSlices = MakeSlices();
-
-uint64_t LoadWord(const uint8_t* data) {
-  uint64_t word;
-  std::memcpy(&word, data, sizeof(word));
-  return word;
-}
 
 #if defined(TFRECORD_BEAM_CRC_X86) || defined(TFRECORD_BEAM_CRC_ARM)
 
@@ -119,9 +114,9 @@ TFRECORD_BEAM_CRC_TARGET const uint8_t* StepLanes(const uint8_t* data, const uin
     uint32_t second = 0;
     uint32_t third = 0;
     for (size_t i = 0; i < lane; i += 8) {
-      first = StepWord(first, LoadWord(data + i));
-      second = StepWord(second, LoadWord(data + lane + i));
-      third = StepWord(third, LoadWord(data + 2 * lane + i));
+      first = StepWord(first, LoadWord<uint64_t>(data + i));
+      second = StepWord(second, LoadWord<uint64_t>(data + lane + i));
+      third = StepWord(third, LoadWord<uint64_t>(data + 2 * lane + i));
     }
     first = shift(shift(first) ^ second) ^ third;
     data += 3 * lane;
@@ -141,7 +136,7 @@ TFRECORD_BEAM_CRC_TARGET uint32_t Crc32cHardware(const uint8_t* data, size_t siz
     static const LaneShift shift(kShortLane);
     data = StepLanes(data, end, kShortLane, shift, &crc);
   }
-  for (; end - data >= 8; data += 8) crc = StepWord(crc, LoadWord(data));
+  for (; end - data >= 8; data += 8) crc = StepWord(crc, LoadWord<uint64_t>(data));
   for (; data < end; ++data) crc = StepByte(crc, *data);
   return ~crc;
 }
@@ -173,7 +168,7 @@ uint32_t Crc32cPortable(const uint8_t* data, size_t size, uint32_t crc) {
   const uint8_t* const end = data + size;
   crc = ~crc;
   for (; end - data >= 8; data += 8) {
-    const uint64_t word = LoadWord(data) ^ crc;
+    const uint64_t word = LoadWord<uint64_t>(data) ^ crc;
     crc = 0;
     for (size_t k = 0; k < 8; ++k) crc ^= kSlices[7 - k][word >> (8 * k) & 0xff];
   }

@@ -5,18 +5,12 @@
 #include <limits>
 
 #include "crc32c.h"
+#include "short_bytes.h"
 
 namespace tfrecord_beam {
 namespace {
 
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
-
-template <typename T>
-T Load(const uint8_t* data) {
-  T value;
-  std::memcpy(&value, data, sizeof(value));
-  return value;
-}
 
 template <typename T>
 uint8_t* Store(T value, uint8_t* out) {
@@ -29,7 +23,7 @@ constexpr auto kMostLength = static_cast<uint64_t>(kLargest - kHeaderSize - kFoo
 
 // The size of the frame whose header is at `data`; the largest int64 where that is too small.
 int64_t FrameSize(const uint8_t* data) {
-  const uint64_t length = Load<uint64_t>(data);
+  const uint64_t length = LoadWord<uint64_t>(data);
   return length > kMostLength ? kLargest : static_cast<int64_t>(length) + kHeaderSize + kFooterSize;
 }
 
@@ -40,12 +34,12 @@ struct CrcCheck {
 };
 
 CrcCheck CheckLength(const uint8_t* frame) {
-  return {Load<uint32_t>(frame + 8), MaskCrc(Crc32c(frame, 8))};
+  return {LoadWord<uint32_t>(frame + 8), MaskCrc(Crc32c(frame, 8))};
 }
 
 CrcCheck CheckPayload(const uint8_t* frame, int64_t frame_size) {
   const int64_t length = frame_size - kHeaderSize - kFooterSize;
-  return {Load<uint32_t>(frame + kHeaderSize + length),
+  return {LoadWord<uint32_t>(frame + kHeaderSize + length),
           MaskCrc(Crc32c(frame + kHeaderSize, static_cast<size_t>(length)))};
 }
 
@@ -70,7 +64,7 @@ ScanResult Scan(const uint8_t* data, int64_t size, const ScanBounds& bounds) {
     const int64_t available = size - position;
     if (available < kHeaderSize) return finish(ScanStatus::kMore, kHeaderSize);
     const uint8_t* const frame = data + position;
-    if (bounds.validate_crc || Load<uint64_t>(frame) == 0) {
+    if (bounds.validate_crc || LoadWord<uint64_t>(frame) == 0) {
       const CrcCheck crc = CheckLength(frame);
       if (!crc.ok()) return finish(ScanStatus::kBadLengthCrc, 0, crc);
     }
@@ -97,7 +91,7 @@ CandidateResult FindRecord(const uint8_t* data, int64_t size, int64_t start, int
     if (!CheckLength(frame).ok()) continue;
     const int64_t frame_size = FrameSize(frame);
     // The first: one that no int64 can count, which is then cut.
-    if (Load<uint64_t>(frame) > kMostLength || frame_size > limit - position) continue;
+    if (LoadWord<uint64_t>(frame) > kMostLength || frame_size > limit - position) continue;
     if (frame_size > size - position) return {position, true, frame_size};
     if (CheckPayload(frame, frame_size).ok()) return {position, true, 0};
   }

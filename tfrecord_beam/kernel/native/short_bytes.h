@@ -1,4 +1,5 @@
-// Copying and comparing of a few bytes without a call: names and most string values are that short.
+// Loading, copying and comparing of a few bytes without a call: names and most string values are
+// that short.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 namespace tfrecord_beam {
 
 template <typename Word>
-Word LoadWord(const char* data) {
+Word LoadWord(const void* data) {
   Word word;
   std::memcpy(&word, data, sizeof(word));
   return word;
