@@ -23,7 +23,6 @@ from tfrecord_beam.kernel.plan import (
 class ArrowArrayExportable(Protocol):
     """A record batch behind the Arrow PyCapsule protocol: ``pa.record_batch(obj)`` takes it."""
 
-    def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
