@@ -6,14 +6,11 @@ import pyarrow as pa
 
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.kernel.plan import EncodePlan
+from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, EncodePlan
 from tfrecord_beam.schema.encoding import to_features
 from tfrecord_beam.schema.names import check_distinct
 from tfrecord_beam.schema.ragged import ragged_columns, split_ragged
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
-
-SEQUENCE_COLUMN = "##SEQUENCE##"
-"""The struct column that holds the feature lists of a ``tf.train.SequenceExample``."""
 
 
 class RecordEncoder:

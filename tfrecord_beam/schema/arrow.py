@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.kernel.plan import (
-    SEQUENCE_COLUMN,
+    SEQUENCE_COLUMN as SEQUENCE_COLUMN,
     Column,
     DecodePlan,
     Kind,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.records.encode import SEQUENCE_COLUMN
+from tfrecord_beam.schema.arrow import SEQUENCE_COLUMN
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.representations import (
     get_tensor_representations,
