@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfrecord_beam.errors import DecodeError, Location
+from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.records.csv_cells import split_line
 from tfrecord_beam.records.lists import to_singleton_lists
+from tfrecord_beam.schema.arrow import arrow_type
 
 _SHOWN_BYTES = 40
 _MIN_LONG_DIGITS = 19
@@ -44,10 +46,10 @@ class ColumnType(enum.IntEnum):
 
 
 ARROW_TYPES = {
-    ColumnType.UNKNOWN: pa.null(),
-    ColumnType.INT: pa.large_list(pa.int64()),
-    ColumnType.FLOAT: pa.large_list(pa.float32()),
-    ColumnType.STRING: pa.large_list(pa.large_binary()),
+    ColumnType.UNKNOWN: arrow_type(None),
+    ColumnType.INT: arrow_type(Kind.INT64),
+    ColumnType.FLOAT: arrow_type(Kind.FLOAT),
+    ColumnType.STRING: arrow_type(Kind.BYTES),
 }
 
 
@@ -139,14 +141,14 @@ def split_cells(cells: pa.Array, delimiter: str, locate: Locate) -> pa.Array:
     """
     if not any(_holds(cells, byte) for byte in (b'"', b"\r", b"\n")):
         lists = pc.split_pattern(cells, delimiter)
-        return lists.cast(pa.large_list(pa.large_binary()))
+        return lists.cast(arrow_type(Kind.BYTES))
     split: list[list[bytes] | None] = []
     for row, cell in enumerate(cells.to_pylist()):
         try:
             split.append(None if cell is None else split_line(cell, delimiter.encode()))
         except DecodeError as error:
             raise DecodeError(error.message, locate(row)) from None
-    return pa.array(split, pa.large_list(pa.large_binary()))
+    return pa.array(split, arrow_type(Kind.BYTES))
 
 
 def _convert(cells: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Array:

@@ -13,8 +13,10 @@ def to_singleton_lists(values: pa.Array) -> pa.Array:
     [[1], None]
     """
     if not values.null_count:
-        return pa.LargeListArray.from_arrays(pa.array(np.arange(len(values) + 1)), values)
+        return pa.LargeListArray.from_arrays(
+            pa.array(np.arange(len(values) + 1), pa.int64()), values
+        )
     offsets = np.append(0, np.cumsum(values.is_valid().to_numpy(zero_copy_only=False)))
     return pa.LargeListArray.from_arrays(
-        pa.array(offsets), values.drop_null(), mask=values.is_null()
+        pa.array(offsets, pa.int64()), values.drop_null(), mask=values.is_null()
     )

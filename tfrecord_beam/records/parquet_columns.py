@@ -15,12 +15,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfrecord_beam.errors import DecodeError, Location, SchemaError
+from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.records.lists import to_singleton_lists
+from tfrecord_beam.schema.arrow import arrow_type
 from tfrecord_beam.schema.names import check_distinct, check_known
 
-_INT = pa.large_list(pa.int64())
-_FLOAT = pa.large_list(pa.float32())
-_BYTES = pa.large_list(pa.large_binary())
+_INT = arrow_type(Kind.INT64)
+_FLOAT = arrow_type(Kind.FLOAT)
+_BYTES = arrow_type(Kind.BYTES)
 
 
 def is_integer(data_type: pa.DataType) -> bool:

@@ -32,6 +32,11 @@ _TYPES = {
 }
 
 
+def arrow_type(kind: Kind | None) -> pa.DataType:
+    """Returns the type of a column of a kind: `large_list`, or `null` where there is no kind."""
+    return _TYPES[kind]
+
+
 def arrow_schema(columns: Iterable[Column], raw_record_column: str | None = None) -> pa.Schema:
     """Returns the Arrow schema of the batches that these columns give.
 
@@ -44,9 +49,9 @@ def arrow_schema(columns: Iterable[Column], raw_record_column: str | None = None
       raw_record_column: name of the last column, which holds each record's own bytes
         (`large_list<large_binary>`); None for no such column.
     """
-    fields = [pa.field(column.name, _TYPES[column.kind]) for column in columns]
+    fields = [pa.field(column.name, arrow_type(column.kind)) for column in columns]
     if raw_record_column is not None:
-        fields.append(pa.field(raw_record_column, _TYPES[Kind.BYTES]))
+        fields.append(pa.field(raw_record_column, arrow_type(Kind.BYTES)))
     return pa.schema(fields)
 
 
@@ -64,7 +69,7 @@ def plan_schema(plan: RecordPlan) -> pa.Schema | None:
             return None
         if plan.sequence_columns:
             steps = [
-                (each.name, pa.large_list(_TYPES[each.kind])) for each in plan.sequence_columns
+                (each.name, pa.large_list(arrow_type(each.kind))) for each in plan.sequence_columns
             ]
             schema = schema.append(pa.field(plan.sequence_column_name, pa.struct(steps)))
     for field in arrow_schema((), plan.raw_record_column):
