@@ -15,7 +15,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.bench import generate_data, harness, readers
 from tfrecord_beam.kernel.reference.protos import Example
-from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.schema.arrow import decode_plan
 

@@ -20,8 +20,8 @@ from tests.sequence_files import (
 from tests.wire import NO_KIND, bytes_list, entry, example, feature_list, int64, sequence_example
 from tfrecord_beam.errors import DecodeError
 from tfrecord_beam.kernel.plan import RecordType, SequenceDecodePlan
-from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.table import iter_batches, read_table
 from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 

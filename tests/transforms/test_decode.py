@@ -14,7 +14,6 @@ from tests.tfxio.pipelines import run
 from tests.transforms.apart import run_apart
 from tests.wire import bytes_list, entry, example
 from tfrecord_beam.errors import DecodeError
-from tfrecord_beam.records import convert
 from tfrecord_beam.transforms import batching
 from tfrecord_beam.transforms.decode import DecodeRecordBlocks, RawRecordToRecordBatch
 
@@ -123,7 +122,7 @@ def test_batches_of_empty_records_are_bounded(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_batches_are_bounded_in_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convert, "MAX_CELLS", 50)
+    monkeypatch.setattr("tfrecord_beam.records.decode.MAX_CELLS", 50)
     source = beam.Create(RECORDS, reshuffle=False)
     batches = run(source, RawRecordToRecordBatch(SCHEMA, batch_size=30)).elements
     assert ids(batches) == list(range(NUM_RECORDS))

@@ -11,8 +11,8 @@ from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable, print_error
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.errors import NoMatchError
-from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,

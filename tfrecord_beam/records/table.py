@@ -11,8 +11,8 @@ from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_function
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.concatenate import concat_batches
-from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord, check_error_options, check_limit
+from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,

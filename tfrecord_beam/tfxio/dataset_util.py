@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.schema.arrow import RecordPlan, RecordType, decode_plan, plan_schema
 from tfrecord_beam.schema.representations import TensorRepresentations

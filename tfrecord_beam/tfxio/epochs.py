@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
 from tfrecord_beam.records.block import RecordBlock
-from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.parallel import interleave_ahead, map_ahead
 from tfrecord_beam.records.paths import DirectFileSystem, match_files
 from tfrecord_beam.records.reader import ReadOptions

@@ -10,7 +10,7 @@ import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam import transforms
-from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.records.table import iter_batches
 from tfrecord_beam.schema.arrow import RecordPlan, RecordType, decode_plan, plan_schema

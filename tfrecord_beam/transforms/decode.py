@@ -9,8 +9,8 @@ import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam.records.block import RecordBlock
-from tfrecord_beam.records.convert import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
 from tfrecord_beam.schema.arrow import RecordType, decode_plan
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import (

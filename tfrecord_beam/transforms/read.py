@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from tfrecord_beam.options import check_bool, check_int
 from tfrecord_beam.records.block import RecordBlock
-from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import RecordType, decode_plan, plan_names

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.options import check_list
-from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.schema.arrow import RecordPlan, RecordType, plan_schema
 
 

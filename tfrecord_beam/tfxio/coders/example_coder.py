@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.records.convert import RecordDecoder
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.tfxio.coders.batch_decoder import BatchDecoder

@@ -1,4 +1,4 @@
-"""Tests of tfrecord_beam.records.convert."""
+"""Tests of tfrecord_beam.records.decode."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from tests.records.reading import FILE, frame_starts, read_blocks
 from tests.wire import bytes_list, entry, example, int64
 from tfrecord_beam.errors import DecodeError, SchemaError
 from tfrecord_beam.kernel.plan import Column, DecodePlan, Kind
-from tfrecord_beam.records import convert
 from tfrecord_beam.records.block import RecordBlock
-from tfrecord_beam.records.convert import RecordDecoder
 from tfrecord_beam.records.corruption import MAX_SAMPLE_BYTES, CorruptRecord
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.ranges import FileRange
 
 PLAN = DecodePlan((Column("id", Kind.INT64), Column("name", Kind.BYTES)), "raw")
@@ -160,7 +159,7 @@ def test_columns_of_one_name_are_refused() -> None:
 def test_parts_of_a_block_are_the_block(
     monkeypatch: pytest.MonkeyPatch, max_cells: int, start: int
 ) -> None:
-    monkeypatch.setattr(convert, "MAX_CELLS", max_cells)
+    monkeypatch.setattr("tfrecord_beam.records.decode.MAX_CELLS", max_cells)
     decoder, block = RecordDecoder(PLAN), block_of(MIXED, start)
     whole_corrupt: list[CorruptRecord] = []
     corrupt: list[CorruptRecord] = []
@@ -176,7 +175,7 @@ def test_parts_of_a_block_are_the_block(
 
 @pytest.mark.parametrize("max_cells", [1, 4, 100])
 def test_parts_of_a_list_are_the_list(monkeypatch: pytest.MonkeyPatch, max_cells: int) -> None:
-    monkeypatch.setattr(convert, "MAX_CELLS", max_cells)
+    monkeypatch.setattr("tfrecord_beam.records.decode.MAX_CELLS", max_cells)
     decoder = RecordDecoder(PLAN)
     whole_corrupt: list[CorruptRecord] = []
     corrupt: list[CorruptRecord] = []
@@ -188,7 +187,7 @@ def test_parts_of_a_list_are_the_list(monkeypatch: pytest.MonkeyPatch, max_cells
 
 
 def test_error_in_a_later_part_of_a_list_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(convert, "MAX_CELLS", 4)
+    monkeypatch.setattr("tfrecord_beam.records.decode.MAX_CELLS", 4)
     parts = RecordDecoder(PLAN).iter_records([*RECORDS[:4], BAD[4]])
     with pytest.raises(DecodeError, match="record 4"):
         list(parts)
@@ -202,7 +201,7 @@ def test_no_records_have_no_parts() -> None:
 
 @pytest.mark.parametrize("start", [0, 1])
 def test_error_in_a_later_part_says_where(monkeypatch: pytest.MonkeyPatch, start: int) -> None:
-    monkeypatch.setattr(convert, "MAX_CELLS", 2)
+    monkeypatch.setattr("tfrecord_beam.records.decode.MAX_CELLS", 2)
     plan = DecodePlan((Column("id", Kind.INT64), Column("name")))
     block = block_of([*RECORDS[:4], BAD[4]], start)
     parts = RecordDecoder(plan).iter_block(block.after(1 - start))
