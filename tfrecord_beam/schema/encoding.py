@@ -58,7 +58,7 @@ _VIEWS = {pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW}
 _MAX_INT64 = 2**63 - 1
 
 
-class _ValueError(Exception):
+class _UnsupportedValueError(Exception):
     """A value that no feature can hold, at `index` in the array at hand."""
 
     def __init__(self, index: int, expected: str, found: object) -> None:
@@ -68,7 +68,7 @@ class _ValueError(Exception):
         self.found = found
 
 
-class _TypeError(Exception):
+class _UnsupportedTypeError(Exception):
     """Values of some Arrow type cannot be features; the text is what to do about it."""
 
 
@@ -117,16 +117,16 @@ def convert(name: str, column: pa.Array) -> pa.Array:
     """
     try:
         return _convert(column)
-    except (_TypeError, pa.ArrowNotImplementedError) as error:
+    except (_UnsupportedTypeError, pa.ArrowNotImplementedError) as error:
         # Versions of pyarrow differ in the casts that they have.
-        advice = str(error) if isinstance(error, _TypeError) else _ANY_ADVICE
+        advice = str(error) if isinstance(error, _UnsupportedTypeError) else _ANY_ADVICE
         raise SchemaError(
             f"Expected numbers, bytes, strings or lists of them for feature {name!r}, "
             f"found {column.type}",
             Location(feature=name),
             advice,
         ) from None
-    except _ValueError as error:
+    except _UnsupportedValueError as error:
         raise EncodeError(
             f"Expected {error.expected} for feature {name!r}, found {error.found}",
             Location(record=error.index, feature=name),
@@ -153,7 +153,7 @@ def _convert(array: pa.Array) -> pa.Array:
         return _to_float32(array)
     if pt.is_fixed_size_binary(array.type) or array.type.id in _VIEWS:
         return array.cast(pa.large_binary())
-    raise _TypeError(_advice(array.type))
+    raise _UnsupportedTypeError(_advice(array.type))
 
 
 def _convert_lists(array: pa.Array) -> pa.LargeListArray:
@@ -161,9 +161,9 @@ def _convert_lists(array: pa.Array) -> pa.LargeListArray:
     ends = np.cumsum(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)
     try:
         values = _convert(array.flatten())  # Without those below nulls.
-    except _ValueError as error:
+    except _UnsupportedValueError as error:
         row = int(np.searchsorted(ends, error.index, side="right"))
-        raise _ValueError(row, error.expected, error.found) from None
+        raise _UnsupportedValueError(row, error.expected, error.found) from None
     offsets = pa.array(np.concatenate(([0], ends)), pa.int64())
     return pa.LargeListArray.from_arrays(offsets, values, mask=array.is_null())
 
@@ -188,7 +188,7 @@ def _to_float32(array: pa.Array) -> pa.Array:
 def _refuse(array: pa.Array, is_refused: pa.BooleanArray, expected: str) -> None:
     index = pc.index(is_refused, True).as_py()
     if index >= 0:
-        raise _ValueError(index, expected, array[index].as_py())
+        raise _UnsupportedValueError(index, expected, array[index].as_py())
 
 
 _ANY_ADVICE = "cast it to int64, float32, binary or lists of these"
