@@ -8,7 +8,9 @@ from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
+from tests.wire import bytes_list, floats, int64
 from tfrecord_beam.kernel.plan import (
     Column,
     DecodeFailure,
@@ -25,6 +27,14 @@ ARROW_TYPES = {
     FLOAT: pa.large_list(pa.float32()),
     INT64: pa.large_list(pa.int64()),
 }
+
+PLAIN = {BYTES: bytes_list(b"x", b""), FLOAT: floats(0.5, -2.0), INT64: int64(7, -1)}
+"""A list of each kind, as writers write it."""
+VALUES: dict[Kind, list[Any]] = {BYTES: [b"x", b""], FLOAT: [0.5, -2.0], INT64: [7, -1]}
+"""What is in it."""
+EMPTY = {BYTES: bytes_list(), FLOAT: floats(), INT64: int64()}
+
+kinds = pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.list_name)
 
 _PADDING = b"\xff\x0a\x7f"
 """Stands around each record in the buffer: reading it would be noticed."""

@@ -12,6 +12,7 @@ from tests import wire
 from tests.decoding import (
     ARROW_TYPES,
     BYTES,
+    EMPTY,
     FLOAT,
     INT64,
     check_batch,
@@ -251,7 +252,6 @@ def test_planned_name_with_nul(kernel: ModuleType) -> None:
 # --- KIND_MISMATCH ----------------------------------------------------------------------
 
 FEATURES = {BYTES: bytes_list(b"x"), FLOAT: floats(1.0), INT64: int64(1)}
-EMPTY = {BYTES: bytes_list(), FLOAT: floats(), INT64: int64()}
 PAIRS = [*itertools.permutations(Kind, 2)]
 
 

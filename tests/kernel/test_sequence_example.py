@@ -10,7 +10,19 @@ import pyarrow as pa
 import pytest
 
 from tests import strategies, wire
-from tests.decoding import ARROW_TYPES, BYTES, FLOAT, INT64, contents, decode_all, spans
+from tests.decoding import (
+    ARROW_TYPES,
+    BYTES,
+    EMPTY,
+    FLOAT,
+    INT64,
+    PLAIN,
+    VALUES,
+    contents,
+    decode_all,
+    kinds,
+    spans,
+)
 from tests.wire import (
     NO_KIND,
     bytes_list,
@@ -36,11 +48,6 @@ from tfrecord_beam.kernel.plan import (
 SEQUENCES = "SequenceExampleDecoder"
 LISTS = "ExampleListDecoder"
 
-PLAIN = {BYTES: bytes_list(b"x", b""), FLOAT: floats(0.5, -2.0), INT64: int64(7, -1)}
-VALUES: dict[Kind, list[Any]] = {BYTES: [b"x", b""], FLOAT: [0.5, -2.0], INT64: [7, -1]}
-EMPTY = {BYTES: bytes_list(), FLOAT: floats(), INT64: int64()}
-
-kinds = pytest.mark.parametrize("kind", Kind, ids=lambda kind: kind.list_name)
 
 Kinds = Mapping[str, Kind | None] | None
 
