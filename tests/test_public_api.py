@@ -6,9 +6,11 @@ import ast
 import dataclasses
 import importlib
 import inspect
+import itertools
 import pathlib
 import subprocess
 import sys
+import textwrap
 from typing import Any
 
 import pytest
@@ -126,8 +128,18 @@ def test_name_is_documented(name: str) -> None:
     first, *_ = doc.split("\n\n")
     assert first.endswith(".")
     if not (inspect.isclass(found) and issubclass(found, Exception)):
-        sections = ("Example", "Args:", "Attributes:", ">>> ")
-        assert any(section in doc for section in sections)
+        assert any(example in doc for example in ("Example::\n", ">>> ", "Attributes:"))
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_example_calls_as_the_signature_says(name: str) -> None:
+    """Doctests run by themselves; an ``Example::`` needs files, so its calls are looked at."""
+    _, *example = (inspect.getdoc(getattr(tfrecord_beam, name)) or "").split("Example::\n", 1)
+    lines = itertools.takewhile(lambda line: line[:1] in ("", " "), "".join(example).splitlines())
+    for node in ast.walk(ast.parse(textwrap.dedent("\n".join(lines)))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in OBJECTS:
+            signature = inspect.signature(getattr(tfrecord_beam, ast.unparse(node.func)))
+            signature.bind(*node.args, **{str(each.arg): each.value for each in node.keywords})
 
 
 @pytest.mark.parametrize("name", OBJECTS)

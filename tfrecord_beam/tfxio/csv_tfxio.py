@@ -79,6 +79,11 @@ class CsvTFXIO(_CsvBase):
     `int` and `float` read. Batches have the columns in the order of `column_names`. Compressed
     files are recognized by content, and by suffix.
 
+    Example::
+
+      tfxio = CsvTFXIO("data/*.csv", ["name", "age"], schema="schema.pbtxt", skip_header_lines=1)
+      batches = pipeline | tfxio.BeamSource()
+
     Args:
       file_pattern: path of a file, a pattern, or a folder, or a list of them.
       column_names: the name of each cell of a line.
@@ -194,6 +199,10 @@ class BeamRecordCsvTFXIO(_CsvBase):
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection. Lines and columns are
     those of `CsvTFXIO`; here a cell in quotes may hold a line end, and without a schema columns
     have the types that all cells of a window have.
+
+    Example::
+
+      batches = lines | BeamRecordCsvTFXIO("text", ["name", "age"]).BeamSource()
 
     Args:
       physical_format: where the lines come from, such as ``text``, for the metrics' names.

@@ -48,6 +48,11 @@ class DatasetTFXIOOptions(NamedTuple):
 class DatasetTFXIO(TFXIO):
     """Makes record batches of a `tf.data.Dataset`.
 
+    Example::
+
+      tfxio = DatasetTFXIO(dataset.batch(1000))
+      batches = pipeline | tfxio.BeamSource()
+
     Args:
       dataset: finite and batched. Integers and bools become `int64`, floating-point numbers
         `float32`, strings stay what they are.

@@ -39,6 +39,11 @@ class ParquetTFXIO(SchemaBasedTFXIO):
     or bytes; a value is a list of one, null is null. Doubles are rounded to `float32`; any other
     value that does not fit its type is an error with its file, row and column.
 
+    Example::
+
+      tfxio = ParquetTFXIO("data/*.parquet", column_names=["name", "age"])
+      batches = pipeline | tfxio.BeamSource()
+
     Args:
       file_pattern: path of a file, a pattern, or a folder, or a list of them.
       column_names: the columns that are wanted, in their order; None: all.

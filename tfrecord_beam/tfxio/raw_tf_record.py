@@ -76,6 +76,10 @@ class _RawRecordBase(RecordBasedTFXIO):
 class RawTfRecordTFXIO(_RawRecordBase):
     """Reads the records of TFRecord files, whatever they are, as a column of bytes.
 
+    Example::
+
+      batches = pipeline | RawTfRecordTFXIO("data/*.tfrecord", "raw", ["trainer"]).BeamSource()
+
     Args:
       file_pattern: path of a file, a pattern, or a folder, or a list of them.
       raw_record_column_name: name of the column (`large_list<large_binary>`, one value a row).
@@ -123,6 +127,10 @@ class RawBeamRecordTFXIO(_RawRecordBase):
     """Makes batches of one column of a PCollection of `bytes`.
 
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection.
+
+    Example::
+
+      batches = records | RawBeamRecordTFXIO("text", "raw", ["trainer"]).BeamSource()
 
     Args:
       physical_format: where the records come from, such as ``text``, for the metrics' names.

@@ -110,6 +110,11 @@ class RecordToTensorTFXIO(RecordBasedTFXIO):
 class TFRecordToTensorTFXIO(RecordToTensorTFXIO):
     """Reads records from TFRecord files and decodes them with a TensorFlow graph.
 
+    Example::
+
+      tfxio = TFRecordToTensorTFXIO("data/*.tfrecord", "decoder", ["trainer"])
+      batches = pipeline | tfxio.BeamSource()
+
     Args:
       file_pattern: path of a file, a pattern, or a folder, or a list of them.
       saved_decoder_path: where `save_decoder` has put the decoder; workers load it from there.
@@ -185,6 +190,11 @@ class BeamRecordToTensorTFXIO(RecordToTensorTFXIO):
     """Decodes a PCollection of records with a TensorFlow graph.
 
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection.
+
+    Example::
+
+      tfxio = BeamRecordToTensorTFXIO("decoder", ["trainer"], "text", None)
+      batches = records | tfxio.BeamSource()
 
     Args:
       saved_decoder_path: where `save_decoder` has put the decoder; workers load it from there.

@@ -14,6 +14,11 @@ _LOGICAL_FORMAT = "tf_example"
 class TFExampleRecord(ExampleFilesTFXIO):
     """Reads tf.Example records from TFRecord files.
 
+    Example::
+
+      tfxio = TFExampleRecord("data/*.tfrecord", schema="schema.pbtxt")
+      batches = pipeline | tfxio.Project(["age"]).BeamSource(batch_size=1000)
+
     Args:
       file_pattern: path of a file, a pattern, or a folder, or a list of them.
       validate: not used.
@@ -46,6 +51,11 @@ class TFExampleBeamRecord(ExampleCollectionTFXIO):
     """Makes batches of a PCollection of serialized tf.Example records.
 
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection.
+
+    Example::
+
+      tfxio = TFExampleBeamRecord("text", schema="schema.pbtxt")
+      batches = records | tfxio.BeamSource()
 
     Args:
       physical_format: where the records come from, such as ``text``, for the metrics' names.

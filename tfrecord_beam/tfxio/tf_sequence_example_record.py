@@ -18,6 +18,11 @@ class TFSequenceExampleRecord(ExampleFilesTFXIO):
     `large_list<large_list<...>>`, an inner list for each step. The tensor of a feature list is
     named ``##SEQUENCE##.NAME``.
 
+    Example::
+
+      tfxio = TFSequenceExampleRecord("data/*.tfrecord", ["trainer"], schema="schema.pbtxt")
+      batches = pipeline | tfxio.Project(["##SEQUENCE##.words"]).BeamSource()
+
     Args:
       file_pattern: path of a file, a pattern, or a folder, or a list of them.
       telemetry_descriptors: names of the component that reads, for the metrics' namespace.
@@ -51,6 +56,11 @@ class TFSequenceExampleBeamRecord(ExampleCollectionTFXIO):
     """Makes batches of a PCollection of serialized tf.SequenceExample records.
 
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection.
+
+    Example::
+
+      tfxio = TFSequenceExampleBeamRecord("text", ["trainer"], schema="schema.pbtxt")
+      batches = records | tfxio.BeamSource()
 
     Args:
       physical_format: where the records come from, such as ``text``, for the metrics' names.

@@ -69,6 +69,11 @@ class DecodeRecordBlocks(_Decoding):
 
     With `ReadRecordBlocks` before it this is `BeamSource`, with room for a step in between.
 
+    Example::
+
+      blocks = pipeline | ReadRecordBlocks("data/*.tfrecord")
+      batches = blocks | DecodeRecordBlocks("schema.pbtxt")
+
     Args:
       schema: as for `BeamSource`, as are the options that are not named here.
       error_handler: Beam's error handler, which gets a `CorruptRecord` for each record that cannot

@@ -151,6 +151,11 @@ class ReadRecordBlocks(_FileSource):
     Apply it to a pipeline with `file_pattern`, or without to a PCollection of paths, patterns,
     `FileMetadata` (from `fileio.MatchFiles`, `MatchContinuously`) or `ReadableFile`.
 
+    Example::
+
+      blocks = pipeline | ReadRecordBlocks("data/*.tfrecord", batch_size=1000)
+      sizes = blocks | beam.Map(lambda block: block.num_bytes)
+
     Args:
       file_pattern: path, pattern or folder, or several; see `tfrecord_beam.records.paths`. A file
         that several of them mean is read once.
