@@ -14,8 +14,8 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.tensors.lists import are_left_aligned, offsets_of_parents
+from tfrecord_beam.tensors.specs import AnyArray
 from tfrecord_beam.tensors.to_arrow import (
-    AnyArray,
     DenseColumn,
     RaggedColumn,
     SparseColumns,
