@@ -5,6 +5,14 @@
 #include <unordered_map>
 #include <vector>
 
+// Without AddressSanitizer its macros do nothing.
+#if __has_include(<sanitizer/asan_interface.h>)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
+
 namespace tfrecord_beam {
 namespace {
 
@@ -42,6 +50,7 @@ class Cache {
     const Block block{blocks.back(), capacity};  // freed last, likeliest in the CPU's cache
     blocks.pop_back();
     kept_ -= capacity;
+    ASAN_UNPOISON_MEMORY_REGION(block.data, capacity);
     return block;
   }
 
@@ -49,10 +58,10 @@ class Cache {
   bool Give(Block block) {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
-    if (kept_ + block.capacity > kMostKept)
-      Clear();  // of sizes, probably, that nobody asks for now
+    if (kept_ + block.capacity > kMostKept) Clear();  // of sizes that nobody asks for, probably
     blocks_[block.capacity].push_back(block.data);
     kept_ += block.capacity;
+    ASAN_POISON_MEMORY_REGION(block.data, block.capacity);  // a use of it is one after it was freed
     return true;
   }
 
