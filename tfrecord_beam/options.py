@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 
 MAX_INT = (1 << 63) - 1
@@ -50,6 +51,12 @@ def check_instance(name: str, value: object, kind: type) -> None:
     """
     if not isinstance(value, kind):
         raise ValueError(f"Expected {name} to be of type {kind.__name__}, found {describe(value)}")
+
+
+def check_path(name: str, value: object) -> None:
+    """Raises ValueError unless the option `name` is a path."""
+    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
+        raise ValueError(f"Expected {name} to be a path, found {describe(value)}")
 
 
 def check_function(name: str, value: Callable[..., object] | None) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pyarrow as pa
 import pytest
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.compat.peers import import_peer
 from tests.tfxio.example_files import SCHEMA
@@ -15,7 +17,11 @@ from tfrecord_beam.tfxio import (
     TensorAdapterConfig,
     TensorFlowDatasetOptions,
     TFExampleRecord,
+    TFRecordToTensorTFXIO,
 )
+from tfrecord_beam.tfxio.coders.tf_graph_record_decoder import save_decoder
+from tfrecord_beam.tfxio.dataset_tfxio import DatasetTFXIOOptions
+from tfrecord_beam.tfxio.tensor_representation_util import CreateTfExampleParserConfig
 from tfrecord_beam.tfxio.tensor_to_arrow import TensorsToRecordBatchConverter
 
 tf = import_peer("tensorflow")
@@ -23,6 +29,8 @@ tf = import_peer("tensorflow")
 TFXIO = TFExampleRecord("none", schema=SCHEMA)
 ADAPTER = TFXIO.TensorAdapter()
 VECTORS = {"a": tf.TensorSpec([None], tf.int64)}
+WRONG_SPECS: list[Any] = [5, {}]
+VARLEN = schema_pb2.TensorRepresentation(varlen_sparse_tensor={"column_name": "a"})
 SPARSE = {"a": tf.SparseTensorSpec([None, 3, 3], tf.int64)}
 Options = TensorsToRecordBatchConverter.Options
 
@@ -66,6 +74,35 @@ Options = TensorsToRecordBatchConverter.Options
         (
             lambda: TensorsToRecordBatchConverter(VECTORS).convert(None),  # type: ignore[arg-type]
             "^Expected tensors to be of type Mapping, found None",
+        ),
+        (
+            lambda: TensorsToRecordBatchConverter(VECTORS, 5),  # type: ignore[arg-type]
+            "^Expected options to be of type Options, found 5",
+        ),
+        *(
+            (
+                lambda specs=specs: TensorAdapter(
+                    TensorAdapterConfig(TFXIO.ArrowSchema(), TFXIO.TensorRepresentations(), specs)
+                ),
+                "^Expected original_type_specs to be ",
+            )
+            for specs in WRONG_SPECS
+        ),
+        (
+            lambda: DatasetTFXIO(tf.data.Dataset.range(3).batch(2), DatasetTFXIOOptions(5)),  # type: ignore[arg-type]
+            "^Expected working_dir to be a path, found 5",
+        ),
+        (
+            lambda: TFRecordToTensorTFXIO("file", None, None),  # type: ignore[arg-type]
+            "^Expected path to be a path, found None",
+        ),
+        (
+            lambda: save_decoder(None, "path"),  # type: ignore[arg-type]
+            "^Expected decoder to be of type TFGraphRecordDecoder, found None",
+        ),
+        (
+            lambda: CreateTfExampleParserConfig(VARLEN, "INT"),  # type: ignore[arg-type]
+            "^Expected feature_type to be an int",
         ),
         *(
             (

@@ -15,7 +15,7 @@ import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.options import check_instance, check_int
+from tfrecord_beam.options import check_instance, check_int, check_path
 from tfrecord_beam.records.batch_stream import rebatch
 from tfrecord_beam.schema.names import as_names, check_distinct
 from tfrecord_beam.schema.representations import TensorRepresentations
@@ -71,6 +71,8 @@ class DatasetTFXIO(TFXIO):
         check_instance("dataset", dataset, tf.data.Dataset)
         check_instance("options", options, DatasetTFXIOOptions)
         check_int("num_shards", options.num_shards, least=1, optional=True)
+        if options.working_dir is not None:
+            check_path("working_dir", options.working_dir)
         self._dataset = dataset
         self._options = options
         specs = self._by_name(dataset.element_spec)
@@ -131,8 +133,9 @@ class DatasetTFXIO(TFXIO):
         batches = self._batches()
         if batch_size is not None:
             batches = rebatch(batches, batch_size, drop_remainder=False)
-        working_dir = self._options.working_dir or tempfile.mkdtemp()
-        folder = FileSystems.join(os.fspath(working_dir), f"dataset-{uuid.uuid4().hex}")
+        working_dir = self._options.working_dir
+        working_dir = tempfile.mkdtemp() if working_dir is None else os.fspath(working_dir)
+        folder = FileSystems.join(working_dir, f"dataset-{uuid.uuid4().hex}")
         FileSystems.mkdirs(folder)
         num_shards = self._options.num_shards or 1
         paths = [FileSystems.join(folder, f"{shard:05}.arrow") for shard in range(num_shards)]

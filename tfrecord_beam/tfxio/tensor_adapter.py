@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import pyarrow as pa
 
-from tfrecord_beam.options import describe
+from tfrecord_beam.options import check_instance, describe
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tensors import to_tensorflow
 from tfrecord_beam.tensors.to_numpy import BatchConverter
@@ -75,7 +75,8 @@ class TensorAdapter:
         self._type_specs = {
             name: to_tensorflow.type_spec(spec) for name, spec in self._converter.specs.items()
         }
-        self._original_type_specs = config.original_type_specs or self._type_specs
+        original = config.original_type_specs
+        self._original_type_specs = self._type_specs if original is None else original
         _check_original(self._original_type_specs, self._type_specs)
 
     def TypeSpecs(self) -> dict[str, tf.TypeSpec]:
@@ -125,6 +126,7 @@ class TensorAdapter:
 def _check_original(
     original: Mapping[str, tf.TypeSpec], derived: Mapping[str, tf.TypeSpec]
 ) -> None:
+    check_instance("original_type_specs", original, Mapping)
     for name, spec in derived.items():
         if original.get(name) != spec:
             raise ValueError(

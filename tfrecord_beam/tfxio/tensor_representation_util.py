@@ -11,7 +11,7 @@ from typing import Any
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.options import check_instance
+from tfrecord_beam.options import check_instance, check_int
 from tfrecord_beam.schema import projection, representation_inference, representations
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.representations import TensorRepresentations
@@ -101,6 +101,7 @@ def CreateTfExampleParserConfig(
 ) -> Any:
     """Returns how `tf.io.parse_example` makes a tensor of features of one type."""
     check_instance("tensor_representation", tensor_representation, schema_pb2.TensorRepresentation)
+    check_int("feature_type", feature_type, least=0)
     return parser_config.example_parser_config(tensor_representation, feature_type)
 
 

@@ -68,7 +68,8 @@ class TensorsToRecordBatchConverter:
 
     def __init__(self, type_specs: Mapping[str, Any], options: Options | None = None) -> None:
         check_instance("type_specs", type_specs, Mapping)
-        options = options or self.Options()
+        options = self.Options() if options is None else options
+        check_instance("options", options, self.Options)
         self._columns = [
             _columns_of(name, spec, options) for name, spec in sorted(type_specs.items())
         ]

@@ -6,9 +6,11 @@ What tfx_bsl has saved can be loaded here, and the other way round. TensorFlow i
 from __future__ import annotations
 
 import abc
+import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.options import check_instance, check_path
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -98,7 +100,7 @@ class LoadedDecoder:
         return self._record_index_tensor_name
 
 
-def save_decoder(decoder: TFGraphRecordDecoder, path: str) -> None:
+def save_decoder(decoder: TFGraphRecordDecoder, path: str | os.PathLike[str]) -> None:
     """Saves a decoder as a SavedModel.
 
     Args:
@@ -107,7 +109,10 @@ def save_decoder(decoder: TFGraphRecordDecoder, path: str) -> None:
 
     Raises:
       SchemaError: the record index tensor is none of the decoder's tensors.
+      ValueError: it is no decoder, or no path.
     """
+    check_instance("decoder", decoder, TFGraphRecordDecoder)
+    check_path("path", path)
     import tensorflow as tf
 
     module = tf.Module()
@@ -123,22 +128,25 @@ def save_decoder(decoder: TFGraphRecordDecoder, path: str) -> None:
         # In the name of a signature it can be read without running anything.
         constant = tf.function(lambda: name, input_signature=[]).get_concrete_function()
         signatures[_RECORD_INDEX_PREFIX + name] = constant
-    tf.saved_model.save(module, path, signatures=signatures)
+    tf.saved_model.save(module, os.fspath(path), signatures=signatures)
 
 
-def load_decoder(path: str) -> LoadedDecoder:
+def load_decoder(path: str | os.PathLike[str]) -> LoadedDecoder:
     """Returns the decoder that `save_decoder` has saved.
 
     Raises:
       SchemaError: it is another SavedModel.
       OSError: there is none.
+      ValueError: it is no path.
     """
+    check_path("path", path)
     import tensorflow as tf
 
-    module = tf.saved_model.load(path)
+    module = tf.saved_model.load(os.fspath(path))
     if not hasattr(module, "decode_fun"):
         raise SchemaError(
-            "Expected a SavedModel of a TFGraphRecordDecoder, found another one", Location(path)
+            "Expected a SavedModel of a TFGraphRecordDecoder, found another one",
+            Location(os.fspath(path)),
         )
     return LoadedDecoder(module)
 
