@@ -18,10 +18,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from google.protobuf import text_format
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests import wire
 from tfrecord_beam import kernel
+from tfrecord_beam.kernel.reference.protos import Example
 from tfrecord_beam.records import demo
 
 _SEED = 20240229
@@ -150,6 +152,52 @@ DATASETS: Mapping[str, Dataset] = {
         few_columns=("feature_000", "feature_002"),
     ),
 }
+
+
+SESSION_SCHEMA = text_format.Parse(
+    """
+    feature { name: "country" type: BYTES }
+    feature { name: "user" type: INT }
+    feature {
+      name: "##SEQUENCE##" type: STRUCT
+      struct_domain {
+        feature { name: "item" type: INT }
+        feature { name: "price" type: FLOAT }
+        feature { name: "words" type: BYTES }
+      }
+    }
+    """,
+    schema_pb2.Schema(),
+)
+"""Of `sessions`: two features for a visit to a shop, three for each item that was looked at."""
+
+
+def sessions(count: int) -> list[tuple[bytes, list[bytes]]]:
+    """Returns `count` visits, each as the Example of its context and the Examples of its steps."""
+    source = random.Random(_SEED)
+
+    def make_step() -> bytes:
+        words = [b"word_%d" % source.randrange(5000) for _ in range(source.randrange(1, 4))]
+        item, price = [source.randrange(1 << 20)], [source.random()]
+        return _serialize({"item": item, "price": price, "words": words})
+
+    return [
+        (
+            _serialize({"country": [b"CH"], "user": [source.randrange(1 << 30)]}),
+            [make_step() for _ in range(source.randrange(5, 20))],
+        )
+        for _ in range(count)
+    ]
+
+
+def sequence_example(context: bytes, steps: Sequence[bytes]) -> bytes:
+    """Returns a visit as a SequenceExample with a feature list for each feature of its steps."""
+    columns: dict[str, list[bytes]] = {}
+    for step in steps:
+        for name, feature in Example.FromString(step).features.feature.items():
+            columns.setdefault(name, []).append(feature.SerializeToString())
+    lists = (wire.feature_list(name, *features) for name, features in sorted(columns.items()))
+    return wire.sequence_example(*lists, context=context)
 
 
 def write_dataset(name: str, count: int, folder: Path, *, compress: bool = False) -> Path:

@@ -39,6 +39,17 @@ def tfx_bsl_decoder(schema: schema_pb2.Schema) -> Callable[[Sequence[bytes]], pa
     return decode
 
 
+def tfx_bsl_sequence_decoder(
+    schema: schema_pb2.Schema,
+) -> Callable[[Sequence[bytes]], pa.RecordBatch]:
+    """Returns tfx_bsl's function from serialized SequenceExamples to a record batch."""
+    coder: Any = importlib.import_module("tfx_bsl.coders.sequence_example_coder")
+    make_decoder = coder.SequenceExamplesToRecordBatchDecoder
+    decode: Callable[[Sequence[bytes]], pa.RecordBatch]
+    decode = make_decoder("##SEQUENCE##", schema.SerializeToString()).DecodeBatch
+    return decode
+
+
 def tfx_bsl_beam_source(path: Path, schema: schema_pb2.Schema) -> Any:
     """Returns tfx_bsl's PTransform that reads the record batches of a file."""
     record: Any = importlib.import_module("tfx_bsl.tfxio.tf_example_record")

@@ -10,8 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from tests import wire
 from tests.bench import generate_data
 from tfrecord_beam import kernel
+from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.schema.arrow import decode_plan
 
 
@@ -74,3 +76,15 @@ def test_count_for_bytes(tmp_path: Path) -> None:
     count = generate_data.count_for_bytes("census", 100_000)
     path = generate_data.write_dataset("census", count, tmp_path)
     assert path.stat().st_size == pytest.approx(100_000, rel=0.02)
+
+
+def test_visits_are_the_same_in_both_forms() -> None:
+    visits = generate_data.sessions(7)
+    assert visits == generate_data.sessions(7)
+    sequences = [generate_data.sequence_example(*visit) for visit in visits]
+    lists = [wire.example_list(*steps, context=context) for context, steps in visits]
+    schema = generate_data.SESSION_SCHEMA
+    plan = decode_plan(schema, record_type="SequenceExample")
+    found = RecordDecoder(plan, "SequenceExample").decode_records(sequences)
+    assert found.equals(RecordDecoder(plan, "ExampleListWithContext").decode_records(lists))
+    assert found.column("user").null_count == 0

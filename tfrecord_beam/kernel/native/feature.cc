@@ -10,7 +10,7 @@ bool MergeLists(const std::vector<Cursor>& parts, int depth, Kind* kind,
       uint32_t field;
       WireType type;
       if (!part.ReadTag(&field, &type)) return false;
-      if (type != WireType::kLength || field > static_cast<uint32_t>(Kind::kInt64)) {
+      if (type != WireType::kLength || !IsKind(static_cast<Kind>(field))) {
         if (!part.SkipValue(field, type, depth)) return false;
         continue;
       }

@@ -109,35 +109,36 @@ inline bool CheckList(Kind kind, Cursor list, int depth) {
   return ReadList(kind, list, depth, discard);
 }
 
-// Adds a list that is empty or one field 1, packed if it holds numbers. False: it is not, and
-// nothing is added.
+// Adds a list that is nothing but values, and if they are numbers one packed field. False: it is
+// not, and nothing is added.
 [[gnu::always_inline]] inline bool AddUsualList(Kind kind, Cursor list, ValueBuffer& values) {
   if (list.done()) return true;
   Cursor content;
-  if (!list.TakeField(LengthTag(1), &content) || !list.done()) return false;
-  switch (kind) {
-    case Kind::kBytes:
-      values.AddBytes(content.bytes());
-      return true;
-    case Kind::kFloat:
-      if (content.left() % sizeof(float) != 0) return false;
-      values.AddFloats(content.bytes());
-      return true;
-    case Kind::kInt64:
-      return values.AddPackedVarints(content.bytes());
-    case Kind::kNone:
-      break;
+  if (!list.TakeField(LengthTag(1), &content)) return false;
+  if (kind == Kind::kBytes) {
+    const int64_t before = values.count();
+    values.AddBytes(content.bytes());
+    while (list.TakeField(LengthTag(1), &content)) values.AddBytes(content.bytes());
+    if (list.done()) return true;
+    values.Truncate(before);
+    return false;
   }
-  return false;
+  if (!list.done()) return false;
+  if (kind == Kind::kInt64) return values.AddPackedVarints(content.bytes());
+  if (kind == Kind::kNone || content.left() % sizeof(float) != 0) return false;
+  values.AddFloats(content.bytes());
+  return true;
 }
+
+inline bool IsKind(Kind kind) { return kind >= Kind::kBytes && kind <= Kind::kInt64; }
 
 // If a Feature is one list, gives it. Nearly all Features are.
 inline bool TakeOneList(Cursor feature, Kind* kind, Cursor* list) {
-  for (const Kind each : {Kind::kBytes, Kind::kFloat, Kind::kInt64}) {
-    *kind = each;
-    if (feature.TakeField(LengthTag(static_cast<uint32_t>(each)), list)) return feature.done();
-  }
-  return false;
+  if (feature.done()) return false;
+  const uint8_t tag = *feature.position();
+  *kind = static_cast<Kind>(tag >> 3);
+  return IsKind(*kind) && feature.TakeField(LengthTag(static_cast<uint32_t>(*kind)), list) &&
+         feature.done();
 }
 
 // The lists of a Feature that may come in several parts: of its last kind those that merge into

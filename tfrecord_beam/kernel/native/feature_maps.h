@@ -105,35 +105,52 @@ class FeatureListMap : public ColumnMap<FeatureListMap, NestedColumn> {
     return true;
   }
 
-  template <typename ReadStep>
-  bool ReadSteps(Cursor feature_list, ReadStep read_step) {
+  bool AddSteps(Target& target, Cursor feature_list) {
+    while (true) {
+      AddUsualSteps(target, &feature_list);
+      if (feature_list.done()) return true;
+      const auto add = [&](Cursor feature) { return AddStep(target, feature); };
+      if (!ReadStepField(&feature_list, add)) return false;
+    }
+  }
+
+  bool CheckSteps(Cursor feature_list) {
     while (!feature_list.done()) {
-      uint32_t field;
-      WireType type;
-      Cursor feature;
-      if (feature_list.TakeField(LengthTag(1), &feature)) {
-        if (!read_step(feature)) return false;
-      } else if (!feature_list.ReadTag(&field, &type)) {
-        return false;
-      } else if (field == 1 && type == WireType::kLength) {
-        if (!feature_list.ReadMessage(&feature) || !read_step(feature)) return false;
-      } else if (!feature_list.SkipValue(field, type, value_depth())) {
-        return false;
-      }
+      const auto check = [this](Cursor feature) {
+        Kind kind;
+        std::vector<Cursor> lists;
+        return MergeLists({feature}, feature_depth(), &kind, &lists);
+      };
+      if (!ReadStepField(&feature_list, check)) return false;
     }
     return true;
   }
 
-  bool AddSteps(Target& target, Cursor feature_list) {
-    return ReadSteps(feature_list, [&](Cursor feature) { return AddStep(target, feature); });
+  template <typename ReadStep>
+  bool ReadStepField(Cursor* feature_list, ReadStep read_step) {
+    uint32_t field;
+    WireType type;
+    Cursor feature;
+    if (!feature_list->ReadTag(&field, &type)) return false;
+    if (field != 1 || type != WireType::kLength) {
+      return feature_list->SkipValue(field, type, value_depth());
+    }
+    return feature_list->ReadMessage(&feature) && read_step(feature);
   }
 
-  bool CheckSteps(Cursor feature_list) {
-    return ReadSteps(feature_list, [this](Cursor feature) {
-      Kind kind;
-      std::vector<Cursor> lists;
-      return MergeLists({feature}, feature_depth(), &kind, &lists);
-    });
+  // Adds steps as long as they are short and of the kind of the column: nearly all are.
+  static void AddUsualSteps(Target& target, Cursor* feature_list) {
+    ListColumn& steps = target.column.innermost();
+    const Kind kind = steps.values().kind();
+    const uint8_t tag = LengthTag(static_cast<uint32_t>(kind));
+    Cursor rest = *feature_list;
+    Cursor list;
+    while (kind != Kind::kNone && rest.TakeShortField(tag, &list)) {
+      target.column.StartStep();
+      if (!AddUsualList(kind, list, steps.values())) return;
+      steps.FinishRow(true);
+      *feature_list = rest;
+    }
   }
 
   bool AddStep(Target& target, Cursor feature) {

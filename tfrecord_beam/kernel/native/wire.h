@@ -59,6 +59,20 @@ class Cursor {
     return true;
   }
 
+  // If the message goes on with a field 1 that holds a field of this one-byte tag and nothing else,
+  // both shorter than 128 bytes, reads the inner one and steps over them; else stays where it is.
+  bool TakeShortField(uint8_t inner_tag, Cursor* content) {
+    constexpr size_t kInnerHead = 2;  // a tag and a length
+    const uint8_t* const at = position_;
+    const size_t size = left();
+    if (size < 2 + kInnerHead || at[0] != LengthTag(1) || at[2] != inner_tag) return false;
+    const size_t length = at[1];
+    if (length >= 0x80 || length > size - 2 || at[3] + kInnerHead != length) return false;
+    *content = Cursor(at + 4, at + 2 + length);
+    position_ = at + 2 + length;
+    return true;
+  }
+
   // If the message goes on with a map entry of the usual form, see ShortEntry, reads it and steps
   // over it; else stays where it is.
   bool TakeShortEntry(ShortEntry* entry);
