@@ -381,6 +381,25 @@ def test_batch_is_released(kernel: ModuleType) -> None:
     assert pa.total_allocated_bytes() == allocated
 
 
+class ExportedOnce:
+    """A batch that hands out the same capsules to everyone who asks."""
+
+    def __init__(self, batch: pa.RecordBatch) -> None:
+        self._capsules = batch.__arrow_c_array__()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+        return self._capsules
+
+
+def test_batch_that_another_consumer_took(kernel: ModuleType) -> None:
+    batch = ExportedOnce(pa.record_batch({"i": [1]}))
+    assert pa.record_batch(batch).num_rows == 1
+    encoder = kernel.ExampleEncoder(EncodePlan(("i",)))
+    for encode_batch in (encoder.encode, encoder.encode_records):
+        with pytest.raises(ValueError, match="released"):
+            encode_batch(batch)
+
+
 def test_answers_outlive_the_encoder_and_each_other(kernel: ModuleType) -> None:
     data, offsets = kernel.ExampleEncoder(EncodePlan(("i",))).encode(pa.record_batch({"i": [1]}))
     del data

@@ -28,9 +28,12 @@ using Names = std::vector<std::string>;
 
 template <typename Struct>
 const Struct& Contents(const py::handle& capsule, const char* name) {
-  const void* const content = PyCapsule_GetPointer(capsule.ptr(), name);
+  const auto* const content = static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
   if (content == nullptr) throw py::error_already_set();
-  return *static_cast<const Struct*>(content);
+  if (content->release == nullptr) {  // a consumer has moved the data out, and may have freed them
+    throw py::value_error("Expected a batch that still has its data, found one that was released");
+  }
+  return *content;
 }
 
 // A batch in its capsules, which release it in the end.
