@@ -80,7 +80,7 @@ enter_venv() {
     uv pip install -q "${@:2}"
   fi
   python --version
-  uv pip list -q | grep -E -i '^(apache-beam|numpy|protobuf|pyarrow|tensorflow|tfx)' || true
+  uv pip list -q | grep -E -i '^(apache-beam|numpy|protobuf|pyarrow|tensorflow|tfx|torch)' || true
 }
 
 # Installs Debian packages for command $1 if there is none.
@@ -182,7 +182,7 @@ import tfrecord_beam.kernel
 
 assert tfrecord_beam.kernel.implementation == "native"
 for module in pkgutil.walk_packages(tfrecord_beam.__path__, "tfrecord_beam."):
-    if not module.name.endswith("__main__"):
+    if not module.name.endswith(("__main__", "torch_dataset")):
         importlib.import_module(module.name)
 END
   tfrecord-beam read
@@ -194,6 +194,12 @@ leg_compat() {
   python -c 'import tensorflow, tensorflow_transform, tfx_bsl.public.tfxio'
   ln -s "$BUILD/../../../shared" "$LEG_DIR/shared" # real data, where they lie beside the project
   pytest -q tests/compat tests/kernel/test_protos.py
+}
+
+# The tests that need PyTorch.
+leg_torch() {
+  enter_venv '' -e '.[test,torch]'
+  pytest -q tests/tensors tests/records/test_shares.py tests/examples tfrecord_beam/tensors
 }
 
 # The tests on runners of other processes.

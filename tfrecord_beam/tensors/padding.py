@@ -1,0 +1,82 @@
+"""Tensors of variable length as dense ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tfrecord_beam.errors import DecodeError, Location
+from tfrecord_beam.records.block import Int64Array
+from tfrecord_beam.tensors.columns import list_lengths
+from tfrecord_beam.tensors.specs import AnyArray, BoolArray, NumpyTensor, RaggedValue, SparseValue
+
+
+def pad(value: NumpyTensor) -> AnyArray:
+    """Returns a dense array: where there is no value it has 0, or ``b""`` among strings.
+
+    A dense value comes back as it is.
+
+    >>> pad(RaggedValue(np.array([1, 2, 3]), (np.array([0, 1, 3]),))).tolist()
+    [[1, 0], [2, 3]]
+
+    Raises:
+      DecodeError: two values of a sparse tensor are at one place.
+    """
+    if isinstance(value, SparseValue):
+        _check_distinct(value.indices)
+        return _scatter(value.values, value.indices, close_shape(value))
+    if isinstance(value, RaggedValue):
+        indices = _ragged_indices(value)
+        lengths = [list_lengths(splits).max(initial=0) for splits in value.row_splits]
+        return _scatter(value.values, indices, np.array([len(value.row_splits[0]) - 1, *lengths]))
+    return value
+
+
+def close_shape(value: SparseValue) -> Int64Array:
+    """Returns the shape of a sparse tensor; a size left open is what its values need."""
+    needed = value.indices.max(axis=0, initial=-1) + 1
+    shape: Int64Array = np.where(value.dense_shape < 0, needed, value.dense_shape)
+    return shape
+
+
+def are_ordered(indices: Int64Array) -> bool:
+    """Returns whether each value is behind the one before it, in the order of a dense tensor."""
+    steps = indices[1:] - indices[:-1]
+    return bool((_first_nonzero(steps) > 0).all())
+
+
+def _first_nonzero(steps: Int64Array) -> Int64Array:
+    """Returns the first number of each row that is not 0, if there is one."""
+    first = steps[:, -1].copy()
+    for column in range(steps.shape[1] - 2, -1, -1):
+        is_nonzero: BoolArray = steps[:, column] != 0
+        first[is_nonzero] = steps[is_nonzero, column]
+    return first
+
+
+def _check_distinct(indices: Int64Array) -> None:
+    if are_ordered(indices):
+        return
+    distinct, counts = np.unique(indices, axis=0, return_counts=True)
+    if (counts > 1).any():
+        row, *index = distinct[counts > 1][0].tolist()
+        raise DecodeError(
+            f"Expected one value at each index of a padded tensor, found several at {index}",
+            Location(record=row),
+        )
+
+
+def _ragged_indices(value: RaggedValue) -> Int64Array:
+    """Returns where each value is: its row, its place in that, and so on for each level."""
+    indices = np.arange(len(value.row_splits[0]) - 1)[:, np.newaxis]
+    for splits in value.row_splits:
+        lengths = list_lengths(splits)
+        places = np.arange(splits[-1]) - np.repeat(splits[:-1], lengths)
+        indices = np.column_stack([np.repeat(indices, lengths, axis=0), places])
+    return indices
+
+
+def _scatter(values: AnyArray, indices: Int64Array, shape: Int64Array) -> AnyArray:
+    empty = b"" if values.dtype.kind == "O" else 0
+    dense = np.full((*shape.tolist(), *values.shape[1:]), empty, values.dtype)
+    dense[tuple(indices.T)] = values
+    return dense

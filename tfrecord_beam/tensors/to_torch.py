@@ -1,0 +1,73 @@
+"""Numpy tensors as those of PyTorch, which is imported on use."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfrecord_beam.tensors.memory import as_writable
+from tfrecord_beam.tensors.padding import are_ordered, close_shape, pad as pad_tensor
+from tfrecord_beam.tensors.specs import AnyArray, NumpyTensor, RaggedValue, SparseValue
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    import torch
+
+    TorchTensor: TypeAlias = torch.Tensor | AnyArray | SparseValue | RaggedValue
+
+
+def to_torch_tensor(value: NumpyTensor, *, pad: bool = False) -> TorchTensor:
+    """Returns a tensor, over the memory of `value` where nothing has to be moved.
+
+    PyTorch has no strings, so what would hold them holds numpy arrays of `bytes` (dtype object)
+    instead; and it has no ragged tensors of several ragged dimensions.
+
+    Args:
+      value: dense values become a tensor, or are left as they are where they are strings; sparse
+        ones a tensor of layout `torch.sparse_coo`, strings a `SparseValue`; ragged ones a nested
+        tensor of layout `torch.jagged`, strings and those of several ragged dimensions a
+        `RaggedValue`. The parts of these two are tensors, but for the strings.
+      pad: make dense ones of all, see `tfrecord_beam.tensors.padding.pad`.
+
+    Raises:
+      DecodeError: as `tfrecord_beam.tensors.padding.pad`.
+    """
+    if pad:
+        value = pad_tensor(value)
+    if isinstance(value, SparseValue):
+        return _to_sparse(value)
+    if isinstance(value, RaggedValue):
+        return _to_ragged(value)
+    return _share(value)
+
+
+def _to_sparse(value: SparseValue) -> TorchTensor:
+    import torch
+
+    shape = close_shape(value)
+    indices, values = _share(value.indices), _share(value.values)
+    if value.values.dtype.kind == "O":
+        return SparseValue(indices, values, _share(shape))
+    return torch.sparse_coo_tensor(
+        indices.T,
+        values,
+        shape.tolist(),
+        check_invariants=False,  # the converter has checked them
+        is_coalesced=are_ordered(value.indices),
+    )
+
+
+def _to_ragged(value: RaggedValue) -> TorchTensor:
+    import torch
+
+    values, splits = _share(value.values), tuple(map(_share, value.row_splits))
+    if value.values.dtype.kind == "O" or len(splits) > 1:
+        return RaggedValue(values, splits)
+    return torch.nested.nested_tensor_from_jagged(values, offsets=splits[0])
+
+
+def _share(array: AnyArray) -> Any:
+    """Returns a tensor over the memory of an array; one of strings is returned as it is."""
+    import torch
+
+    return array if array.dtype.kind == "O" else torch.from_numpy(as_writable(array))

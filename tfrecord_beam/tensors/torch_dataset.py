@@ -1,0 +1,228 @@
+"""TFRecord files as a dataset of PyTorch. It needs torch, so nothing that loads imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from torch import distributed
+from torch.utils.data import IterableDataset, get_worker_info
+
+from tfrecord_beam.options import check_bool, check_function, check_int
+from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
+from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
+from tfrecord_beam.records.paths import (
+    DirectFileSystem,
+    FilePattern,
+    match_files,
+    normalize_patterns,
+)
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.shares import Piece, read_piece, share_files
+from tfrecord_beam.schema.arrow import RecordType, decode_plan, plan_schema
+from tfrecord_beam.schema.names import as_names, check_known
+from tfrecord_beam.schema.representation_inference import (
+    infer_tensor_representations_from_mixed_schema,
+)
+from tfrecord_beam.schema.representations import source_columns
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
+from tfrecord_beam.tensors.to_numpy import BatchConverter
+from tfrecord_beam.tensors.to_torch import to_torch_tensor
+
+if TYPE_CHECKING:
+    from tfrecord_beam.tensors.to_torch import TorchTensor
+
+
+class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
+    """Batches of tensors, read from TFRecord files by the workers of a `DataLoader`.
+
+    Example:
+      >>> import tempfile
+      >>> from tfrecord_beam.records.demo import write_census
+      >>> from torch.utils.data import DataLoader
+      >>> with tempfile.TemporaryDirectory() as folder:
+      ...     pattern, schema = write_census(folder, num_records=300)
+      ...     dataset = TorchDataset(pattern, schema, batch_size=100, tensor_names=["age"])
+      ...     for batch in DataLoader(dataset, batch_size=None):  # the batches are made already
+      ...         print(batch["age"].shape)
+      torch.Size([100, 1])
+      torch.Size([100, 1])
+      torch.Size([100, 1])
+
+    An element is a dict of tensors by name, those that the schema's tensor representations
+    describe, as `tfrecord_beam.tensors.to_torch.to_torch_tensor` makes them. Strings are numpy
+    arrays of `bytes`, for which PyTorch has no type.
+
+    Over all workers of all ranks each record comes once an epoch. Files are cut into byte ranges,
+    so that every worker gets nearly the same number of bytes also where files are few; compressed
+    ones go to one worker whole. Each worker proves that the range behind each of its own begins
+    where its own ended, see `tfrecord_beam.records.shares`. For that all ranks must see the same
+    files and have the same number of workers. Numbers of batches may differ a little among ranks:
+    for `DistributedDataParallel` use its `join`.
+
+    Rows are shuffled as one unit, in a buffer over byte ranges in random order; the share of a
+    worker is the same in each epoch. `set_epoch` gives each epoch another order. The dataset can be
+    pickled, for workers that are spawned.
+
+    Args:
+      file_pattern: path, pattern or folder, or several, see `tfrecord_beam.records.paths`. It is
+        looked at once, when the dataset is made.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file.
+      batch_size: rows of each batch. Workers make batches of their own rows, the last of which may
+        have fewer.
+      tensor_names: names of the tensors, and only what they are made of is decoded. None: all.
+      pad: make dense tensors of sparse and ragged ones, with 0 or ``b""`` where nothing is.
+      shuffle: whether rows come in random order.
+      shuffle_buffer_size: rows among which the next ones are drawn, in each worker.
+      shuffle_seed: with the same seed, epoch and number of workers the order is the same. None: it
+        is drawn from PyTorch's own random numbers each time, see `torch.manual_seed`.
+      num_epochs: how many times the files are read in one iteration; None: endlessly. Batches may
+        hold rows of two epochs.
+      drop_final_batch: leave out a worker's last batch if it has fewer rows.
+      rank: which of `world_size` processes this one is. None: as `torch.distributed` says where it
+        is initialized, else the only one.
+      world_size: how many processes share the records; given if and only if `rank` is.
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
+      compression: as for `tfrecord_beam.iter_batches`.
+      validate_crc: as for `tfrecord_beam.iter_batches`.
+      error_handler: called, in the process of the worker, with a `CorruptRecord` for what cannot be
+        read or decoded; None: raise.
+
+    Raises:
+      SchemaError: the schema cannot be used, or there is no tensor of a name.
+      ValueError: an option is out of range.
+      NoMatchError: a pattern means no file.
+      CorruptRecordError: while iterating, a part of a file cannot be read.
+      DecodeError: while iterating, a record does not fit the schema, or rows do not fit a tensor.
+      CoverageError: while iterating, ranges of a file would not follow on each other.
+    """
+
+    def __init__(
+        self,
+        file_pattern: FilePattern,
+        schema: SchemaSource,
+        *,
+        batch_size: int,
+        tensor_names: Sequence[str] | None = None,
+        pad: bool = False,
+        shuffle: bool = False,
+        shuffle_buffer_size: int = 10_000,
+        shuffle_seed: int | None = None,
+        num_epochs: int | None = 1,
+        drop_final_batch: bool = False,
+        rank: int | None = None,
+        world_size: int | None = None,
+        record_type: RecordType = "Example",
+        compression: str | None = "auto",
+        validate_crc: bool = True,
+        error_handler: OnCorrupt | None = None,
+    ) -> None:
+        check_int("batch_size", batch_size, least=1)
+        check_bool("pad", pad)
+        check_bool("shuffle", shuffle)
+        check_int("shuffle_buffer_size", shuffle_buffer_size, least=1)
+        check_int("shuffle_seed", shuffle_seed, least=0, optional=True)
+        check_int("num_epochs", num_epochs, least=0, optional=True)
+        check_bool("drop_final_batch", drop_final_batch)
+        check_function("error_handler", error_handler)
+        self._rank_of_world = _check_rank(rank, world_size)
+        self._batch_size = batch_size
+        self._pad = pad
+        self._buffer_rows = shuffle_buffer_size if shuffle else None
+        self._seed = shuffle_seed
+        self._num_epochs = num_epochs
+        self._drop_final_batch = drop_final_batch
+        self._on_corrupt = error_handler
+        block_rows = (shuffle_buffer_size + 1) // 2 if shuffle else batch_size
+        self._options = ReadOptions(compression, validate_crc, batch_size=block_rows)
+        schema = load_schema(schema)
+        representations = infer_tensor_representations_from_mixed_schema(schema)
+        if tensor_names is not None:
+            names = as_names(tensor_names, "tensors")
+            check_known(names, representations, "tensors")
+            representations = {name: representations[name] for name in names}
+        columns = {str(path): None for r in representations.values() for path in source_columns(r)}
+        plan = decode_plan(schema, columns=[*columns], record_type=record_type)
+        self._decoder = RecordDecoder(plan, record_type)
+        self._converter = BatchConverter(plan_schema(plan), representations)
+        self._files = match_files(normalize_patterns(file_pattern), DirectFileSystem())
+        # In shared memory, so that it reaches workers that live from one epoch to the next.
+        self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Makes the next iteration's random order that of an epoch. Call it before each.
+
+        It reaches workers that a `DataLoader` keeps with ``persistent_workers=True``, too.
+
+        Args:
+          epoch: number of the epoch, at least 0. It is 0 where it is never set.
+
+        Raises:
+          ValueError: it is out of range.
+        """
+        check_int("epoch", epoch, least=0)
+        self._epoch.fill_(epoch)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A worker that is spawned cannot ask `torch.distributed`.
+        return {**self.__dict__, "_rank_of_world": self._rank_of_world or _distributed_rank()}
+
+    def __iter__(self) -> Iterator[dict[str, TorchTensor]]:
+        worker = get_worker_info()
+        worker_id, num_workers = (worker.id, worker.num_workers) if worker else (0, 1)
+        rank, world_size = self._rank_of_world or _distributed_rank() or (0, 1)
+        number = rank * num_workers + worker_id
+        shares = share_files(
+            self._files, world_size * num_workers, compression=self._options.compression
+        )
+        for batch in self._read(shares[number], number):
+            tensors = self._converter.convert(batch)
+            yield {name: to_torch_tensor(each, pad=self._pad) for name, each in tensors.items()}
+
+    def _read(self, share: Sequence[Piece], number: int) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of the share of that number in batches of the size that is wanted."""
+        seed = self._draw_seed()
+        generator = np.random.default_rng([seed, int(self._epoch), number])
+
+        def read_epoch() -> Iterable[pa.RecordBatch]:
+            if self._buffer_rows is None:
+                return self._decode(share)
+            return shuffle_rows(
+                self._decode([share[i] for i in generator.permutation(len(share))]),
+                buffer_rows=self._buffer_rows,
+                generator=generator,
+            )
+
+        return rebatch(
+            repeat_batches(read_epoch, self._num_epochs),
+            self._batch_size,
+            drop_remainder=self._drop_final_batch,
+        )
+
+    def _decode(self, pieces: Iterable[Piece]) -> Iterator[pa.RecordBatch]:
+        for piece in pieces:
+            for block in read_piece(piece, self._options, on_corrupt=self._on_corrupt):
+                yield from self._decoder.iter_block(block, self._on_corrupt)
+
+    def _draw_seed(self) -> int:
+        if self._seed is not None:
+            return self._seed
+        return int(torch.randint(torch.iinfo(torch.int64).max, ())) if self._buffer_rows else 0
+
+
+def _check_rank(rank: int | None, world_size: int | None) -> tuple[int, int] | None:
+    """Returns both numbers, once they fit together, or None where neither is given."""
+    if rank is None and world_size is None:
+        return None
+    check_int("world_size", world_size, least=1)
+    check_int("rank", rank, least=0, most=(world_size or 1) - 1)
+    return rank or 0, world_size or 1
+
+
+def _distributed_rank() -> tuple[int, int] | None:
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return None
