@@ -110,6 +110,24 @@ def test_dense(columns: DenseColumn, tensor: AnyArray, expected: list[Any]) -> N
     assert lists(columns, tensor) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("columns", "tensor"),
+    [
+        (dense(dtype=object), [b"a\0", b"\0"]),
+        (
+            varlen(object),
+            types.SimpleNamespace(
+                indices=np.array([[0, 0], [1, 0]]), values=[b"a\0", b"\0"], dense_shape=[2, 1]
+            ),
+        ),
+    ],
+)
+def test_zero_bytes_at_the_end_of_listed_strings_are_kept(
+    columns: TensorColumns, tensor: Any
+) -> None:
+    assert lists(columns, tensor) == [[[b"a\0"], [b"\0"]]]
+
+
 def test_numbers_are_not_copied() -> None:
     tensor = np.arange(6, dtype=np.float32).reshape(2, 3)
     (column,) = dense((3,), np.float32).convert(tensor)

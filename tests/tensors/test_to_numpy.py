@@ -214,6 +214,12 @@ def test_strings_become_bytes(type_: pa.DataType, text: str) -> None:
     assert values.tolist() == ["é".encode(), b"b"]
 
 
+def test_default_value_keeps_zero_bytes_at_its_end() -> None:
+    batch = batch_of([[b"a\0"], None], pa.large_list(pa.binary()))
+    tensor = convert(dense(default=r'bytes_value: "b\000"'), batch)
+    assert contents(tensor) == [b"a\0", b"b\0"]
+
+
 def test_numbers_are_not_copied() -> None:
     batch = int_batch(v=[[1, 2], [3, 4]])
     address = batch.column("v").values.buffers()[1].address

@@ -73,7 +73,8 @@ class DenseConverter:
             found = "a null list" if is_null[row] else f"one of length {lengths[row]}"
             hint = _NULL_HINT if is_null[row] else None
             raise self._column.error(f"Expected a list of length {self._size}", found, row, hint)
-        rows = np.full((batch.num_rows, self._size), self._default, self._column.dtype)
+        rows = np.empty((batch.num_rows, self._size), self._column.dtype)
+        rows.fill(self._default)  # np.full makes bytes lose the zero bytes at their end
         rows[~is_null] = lists.values.reshape(-1, self._size)
         return rows.reshape(batch.num_rows, *self._shape)
 

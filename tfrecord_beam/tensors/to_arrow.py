@@ -62,6 +62,12 @@ class TensorColumns(abc.ABC):
           SchemaError: the parts of the tensor do not go together, or a column cannot express it.
         """
 
+    def _elements(self, tensor: Any) -> AnyArray:
+        """Returns a dense tensor, or a part of another, as an array."""
+        if self.dtype == object and isinstance(tensor, Sequence):
+            return np.asarray(tensor, object)  # "S" would take the zero bytes off their ends
+        return np.asarray(tensor)
+
     def _values(self, elements: AnyArray) -> pa.Array:
         """Returns the elements one after the other."""
         is_string = elements.dtype.kind in "OSU"
@@ -102,7 +108,7 @@ class DenseColumn(TensorColumns):
         return schema_pb2.TensorRepresentation(dense_tensor={"column_name": self.name, **shape})
 
     def convert(self, tensor: Any) -> list[pa.Array]:
-        elements = np.asarray(tensor)
+        elements = self._elements(tensor)
         if elements.shape[1:] != self.shape or not elements.ndim:
             raise self._mismatch(_describe(elements))
         offsets = np.arange(len(elements) + 1)
@@ -146,7 +152,7 @@ class RaggedColumn(TensorColumns):
                 raise self._mismatch(f"a tensor of ragged rank {len(all_splits)}")
             all_splits.append(np.asarray(tensor.row_splits))
             tensor = tensor.values
-        elements = np.asarray(tensor)
+        elements = self._elements(tensor)
         if elements.shape[1:] != self.inner_shape or not elements.ndim:
             raise self._mismatch(f"flat values that are {_describe(elements)}")
         column, length = self._values(elements), len(elements)
@@ -181,7 +187,7 @@ class _Sparse(TensorColumns):
         """Returns indices [values, rank], values, and the offsets of the rows in them."""
         if not hasattr(tensor, "dense_shape"):
             raise self._mismatch(_describe(np.asarray(tensor)))
-        indices, elements = np.asarray(tensor.indices), np.asarray(tensor.values)
+        indices, elements = np.asarray(tensor.indices), self._elements(tensor.values)
         num_rows, *sizes = np.asarray(tensor.dense_shape).tolist()
         known = zip(self.shape, sizes, strict=False)
         rank = len(self.shape) + 1
