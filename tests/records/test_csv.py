@@ -254,6 +254,11 @@ def test_multivalent_columns() -> None:
             "(a cell cannot hold a line end)",
         ),
         (
+            b'1,"x\n\n',  # of these Arrow would make one row
+            "Expected every quote closed on its line, found one left open - at a.csv:0, line 1 "
+            "(a cell cannot hold a line end)",
+        ),
+        (
             b'1,"x\ny"\n2,z\r3,w\n',  # Arrow would read as many rows as there are lines
             "Expected every quote closed on its line, found one left open - at a.csv:0, line 1 "
             "(a cell cannot hold a line end)",

@@ -76,7 +76,7 @@ def _parse_with_arrow(
     """Returns the cells; None if Arrow refuses the block, or might read something else in it."""
     lines = np.flatnonzero(block.lengths)
     data = bytes(block.data)
-    if not len(lines) or not _is_plain(data, block, delimiter):
+    if not len(lines) or not _is_plain(data, block, int(lines[-1]), delimiter):
         return None
     names = [str(number) for number in range(num_columns)]
     included = [names[number] for number in wanted]
@@ -103,13 +103,13 @@ def _parse_with_arrow(
     return Cells([table.column(name).combine_chunks() for name in included], lines)
 
 
-def _is_plain(data: bytes, block: LineBlock, delimiter: bytes) -> bool:
+def _is_plain(data: bytes, block: LineBlock, last_line: int, delimiter: bytes) -> bool:
     """Whether Arrow finds the same lines in the block that it has.
 
     For Arrow a carriage return ends a line, a line end in quotes does not, and a byte order mark is
-    no content. It does not mind if the last line leaves a quote open.
+    no content. It does not mind if the last line that is not blank leaves a quote open.
     """
-    last = block.line(block.num_lines - 1)
+    last = block.line(last_line)
     line_ends = np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))
     return (
         len(delimiter) == 1
