@@ -292,14 +292,15 @@ void AppendNestedCell(std::string* text, const Array& column, int64_t row) {
   }
 }
 
-// Whether a list of lists has lists, and they are all null: those of a feature that no Example has.
+// Whether a list of lists has none but nulls: so has a feature of which no Example of a record, if
+// there is one, has a kind; other records have brought the column.
 bool HasOnlyNulls(const Array& column, int64_t row) {
   const Array& lists = column.children[0];
   const auto* offsets = reinterpret_cast<const int64_t*>(column.buffers[1].data());
   for (int64_t i = offsets[row]; i < offsets[row + 1]; ++i) {
     if (lists.format != "n" && IsValid(lists, i)) return false;
   }
-  return offsets[row] < offsets[row + 1];
+  return true;
 }
 
 // What a row says, as text: its lists by name. Nulls and columns that are missing say nothing.
