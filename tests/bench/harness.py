@@ -38,6 +38,8 @@ PACKAGES = {
     "google_crc32c": "google-crc32c",
     "tfx_bsl": "tfx-bsl",
     "tensorflow": "tensorflow",
+    "torch": "torch",
+    "tfrecord": "tfrecord",
 }
 """The import names of what is measured and of the peers, with the names of their distributions."""
 
