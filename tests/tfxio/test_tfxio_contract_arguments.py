@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tests.schema.schemas import parse_schema
 from tests.tfxio.example_files import write_files
 from tfrecord_beam import tfxio
 from tfrecord_beam.tfxio import (
@@ -33,9 +34,19 @@ from tfrecord_beam.tfxio.telemetry import collection, util
 from tfrecord_beam.tfxio.tfxio import TFXIO
 
 VARLEN = schema_pb2.TensorRepresentation(varlen_sparse_tensor={"column_name": "a"})
-SCHEMA = schema_pb2.Schema(
-    feature=[{"name": "a", "type": "INT"}],
-    tensor_representation_group={"": {"tensor_representation": {"a": VARLEN}}},
+SCHEMA = parse_schema(
+    """
+    feature { name: "a" type: INT }
+    tensor_representation_group {
+      key: ""
+      value {
+        tensor_representation {
+          key: "a"
+          value { varlen_sparse_tensor { column_name: "a" } }
+        }
+      }
+    }
+    """
 )
 LISTS = pa.array([[1], [2]], pa.large_list(pa.int64()))
 BATCH = pa.record_batch({"a": LISTS})
