@@ -91,7 +91,8 @@ def sequence_schema(**tensors: str) -> schema_pb2.Schema:
     [
         {},
         {"v": VARLEN, "x": ragged(path=f"{SEQUENCE}.x")},
-        {"x": ragged("i", 2, path=f"{SEQUENCE}.x", dtype="INT32"), "w": dense(2)},
+        {"x": ragged("i", 2, path=f"{SEQUENCE}.x", dtype="INT32"), "v": dense(2)},
+        {"w": RAGGED},
         {"x": ragged(path=f"{SEQUENCE}.x"), "y": ragged(path=f"{SEQUENCE}.x")},
     ],
 )
@@ -109,6 +110,55 @@ def test_both_refuse_sequence_tensors(text: str) -> None:
         theirs.CreateTfSequenceExampleParserConfig(sequence_schema(t=text))
     with pytest.raises(SchemaError, match=r"^Expected "):
         ours.CreateTfSequenceExampleParserConfig(sequence_schema(t=text))
+
+
+@pytest.mark.parametrize("text", [dense(), VARLEN])
+def test_context_tensors_that_a_parser_cannot_rename(text: str) -> None:
+    context, _ = theirs.CreateTfSequenceExampleParserConfig(sequence_schema(t=text))
+    assert [*context] == ["t"]  # of which TensorFlow finds no feature
+    with pytest.raises(SchemaError, match=r"name of its column, 'v', found 't'"):
+        ours.CreateTfSequenceExampleParserConfig(sequence_schema(t=text))
+
+
+def example_schema(**tensors: str) -> schema_pb2.Schema:
+    types = {"v": "FLOAT", "i": "INT", "n": "INT"}
+    schema = schema_pb2.Schema(feature=[{"name": n, "type": t} for n, t in types.items()])
+    ours.SetTensorRepresentationsInSchema(
+        schema, {name: representation(text) for name, text in tensors.items()}
+    )
+    return schema
+
+
+def parser_config(package: str, schema: schema_pb2.Schema) -> Any:
+    source = import_peer(f"{package}.tfxio.tf_example_record").TFExampleRecord
+    return source("unread", schema=schema)._GetTfExampleParserConfig()
+
+
+@pytest.mark.parametrize(
+    "tensors",
+    [
+        {},
+        {"t": dense(2)},
+        {"t": VARLEN, "u": VARLEN.replace('"v"', '"i"')},
+        {"t": sparse(3), "v": VARLEN},
+        {"t": RAGGED, "u": ragged(2)},
+        {"t": ragged("i")},
+    ],
+    ids=str,
+)
+def test_same_example_configs(tensors: dict[str, str]) -> None:
+    schema = example_schema(**tensors)
+    assert parser_config("tfrecord_beam", schema) == parser_config("tfx_bsl", schema)
+
+
+def test_two_tensors_of_one_column() -> None:
+    schema = example_schema(t=dense(), u=VARLEN)
+    with pytest.raises(ValueError, match="duplicate"):
+        parser_config("tfx_bsl", schema)
+    with pytest.raises(
+        SchemaError, match=r"one dense or varlen tensor of column 'v'.* 't' and 'u'"
+    ):
+        parser_config("tfrecord_beam", schema)
 
 
 def test_sequence_configs_need_representations() -> None:

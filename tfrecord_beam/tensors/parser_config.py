@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensorflow_metadata.proto.v0 import schema_pb2
@@ -13,6 +13,7 @@ from tfrecord_beam.schema.arrow import SEQUENCE_COLUMN
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.representations import (
     get_tensor_representations,
+    source_columns,
     source_value_column,
 )
 
@@ -54,6 +55,39 @@ def example_parser_config(
     return _PARSERS[kind](getattr(representation, kind), feature_type)
 
 
+def example_parser_configs(
+    schema: schema_pb2.Schema, representations: Mapping[str, schema_pb2.TensorRepresentation]
+) -> tuple[dict[str, ParserConfig], dict[str, str]]:
+    """Returns how `tf.io.parse_example` makes tensors of the features of a schema.
+
+    Returns:
+      The configs by the key that each needs there, which for dense and varlen tensors is their
+      column; and the name of the tensor that each key makes.
+
+    Raises:
+      SchemaError: two tensors need one key, a column is not there, or a parser cannot make a
+        tensor.
+    """
+    types = dict(_feature_types(schema))
+    configs: dict[str, ParserConfig] = {}
+    tensor_of: dict[str, str] = {}
+    for name, representation in representations.items():
+        column, feature_type = _find_feature(types, name, representation)
+        key = str(column)
+        if not _is_keyed_by_column(representation):
+            # Any key will do that is no column's. Users of TFXIO know this one.
+            single = len(source_columns(representation)) == 1
+            key = f"_tfx_bsl_{name}_{column if single else name}"
+        if key in configs:
+            raise SchemaError(
+                f"Expected one dense or varlen tensor of column {key!r}, for a parser makes no "
+                f"more, found {tensor_of[key]!r} and {name!r}"
+            )
+        configs[key] = example_parser_config(representation, feature_type)
+        tensor_of[key] = name
+    return configs, tensor_of
+
+
 def sequence_parser_configs(
     schema: schema_pb2.Schema,
 ) -> tuple[dict[str, ParserConfig], dict[str, ParserConfig]]:
@@ -64,7 +98,7 @@ def sequence_parser_configs(
 
     Raises:
       SchemaError: the schema has no explicit representations, one is of a column that is not there,
-        or a parser cannot make the tensor.
+        or a parser cannot make the tensor. It cannot rename dense and varlen tensors.
     """
     representations = get_tensor_representations(schema)
     if representations is None:
@@ -72,19 +106,38 @@ def sequence_parser_configs(
     types = dict(_feature_types(schema))
     context, sequence = {}, {}
     for name, representation in representations.items():
-        path = source_value_column(representation)
-        if path not in types:
-            raise SchemaError(
-                f"Expected a feature of the schema for tensor {name!r}, found {str(path)!r}"
-            )
+        path, feature_type = _find_feature(types, name, representation)
         if path[:1] == (SEQUENCE_COLUMN,):
             inner = schema_pb2.TensorRepresentation()
             inner.CopyFrom(representation)
             del inner.ragged_tensor.feature_path.step[0]
-            sequence[name] = example_parser_config(inner, types[path])
+            sequence[name] = example_parser_config(inner, feature_type)
+        elif _is_keyed_by_column(representation) and name != str(path):
+            # The parser would look for a feature of the tensor's name, and find none.
+            raise SchemaError(
+                f"Expected a dense or varlen tensor of the context to have the name of its column, "
+                f"{str(path)!r}, found {name!r}"
+            )
         else:
-            context[name] = example_parser_config(representation, types[path])
+            context[name] = example_parser_config(representation, feature_type)
     return context, sequence
+
+
+def _find_feature(
+    types: Mapping[ColumnPath, int], name: str, representation: schema_pb2.TensorRepresentation
+) -> tuple[ColumnPath, int]:
+    """Returns the column of a tensor's values, and the type of that feature."""
+    path = source_value_column(representation)
+    if path not in types:
+        raise SchemaError(
+            f"Expected a feature of the schema for tensor {name!r}, found {str(path)!r}"
+        )
+    return path, types[path]
+
+
+def _is_keyed_by_column(representation: schema_pb2.TensorRepresentation) -> bool:
+    """Returns whether the key of a tensor's config is its column; others name theirs inside."""
+    return representation.WhichOneof("kind") in ("dense_tensor", "varlen_sparse_tensor")
 
 
 def _feature_types(schema: schema_pb2.Schema) -> Iterator[tuple[ColumnPath, int]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.tensors.parser_config import example_parser_configs
 from tfrecord_beam.tfxio.example_based_tfxio import ExampleCollectionTFXIO, ExampleFilesTFXIO
 
 _LOGICAL_FORMAT = "tf_example"
@@ -45,6 +47,13 @@ class TFExampleRecord(ExampleFilesTFXIO):
         super().__init__(
             file_pattern, schema, raw_record_column_name, telemetry_descriptors, _LOGICAL_FORMAT
         )
+
+    def _GetTfExampleParserConfig(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """Returns how `tf.io.parse_example` makes the tensors, and the tensor of each of its keys.
+
+        Subclasses written for TFXIO call it.
+        """
+        return example_parser_configs(self._known_schema(), self.TensorRepresentations())
 
 
 class TFExampleBeamRecord(ExampleCollectionTFXIO):
