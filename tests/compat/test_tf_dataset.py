@@ -218,6 +218,21 @@ def test_options_of_tfx_bsl(files: str) -> None:
     assert source.TensorFlowDataset(theirs).element_spec == source.TensorAdapter().TypeSpecs()
 
 
+def test_sparse_dimension_of_open_size(files: str) -> None:
+    made = schema()
+    tensor_representation_util.SetTensorRepresentationsInSchema(
+        made, {"open": representation(sparse(-1))}
+    )
+    found, expected = (
+        read(source(files, schema=made).Project(["open"]), num_epochs=1)[0]["open"]
+        for source in (TFExampleRecord, peer.TFExampleRecord)
+    )
+    assert found.indices.numpy()[:4].tolist() == [[1, 0], [2, 0], [2, 1], [3, 0]]
+    assert found.dense_shape.numpy().tolist() == [BATCH_SIZE, -1]
+    assert found.indices.numpy().tolist() == expected.indices.numpy().tolist()
+    assert found.dense_shape.numpy().tolist() == expected.dense_shape.numpy().tolist()
+
+
 def test_damaged_file(tmp_path: Path) -> None:
     path = tmp_path / "damaged"
     path.write_bytes(frames.framed(record(0), record(1))[:-1])
