@@ -62,7 +62,9 @@ def make_dataset(
     # A generator's sparse and ragged tensors would be wrapped one by one in Python.
     signature = tuple(part for spec in specs.values() for part in _part_specs(spec))
     dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
-    return dataset.map(assemble).prefetch(prefetch)
+    # AutoGraph, which has nothing to convert here, would take longer than 100 batches.
+    as_it_is = tf.autograph.experimental.do_not_convert(assemble)
+    return dataset.map(as_it_is).prefetch(prefetch)
 
 
 def _parts(tensor: NumpyTensor) -> Iterator[AnyArray]:
