@@ -153,9 +153,11 @@ def _flatten(array: pa.Array) -> tuple[Int64Array, pa.Array]:
         splits = splits - start
     if array.null_count:
         lengths = list_lengths(splits)
-        own_lengths = lengths * _is_valid(array)
-        if np.any(own_lengths != lengths):  # A null list may stand over values, not its own.
-            return to_splits(own_lengths), array.flatten()
+        is_valid = _is_valid(array)
+        # A null list may stand over values, not its own. One sum tells in a third of the time of
+        # comparing lengths, for those are never below 0.
+        if lengths.dot(is_valid) != splits[-1]:
+            return to_splits(lengths * is_valid), array.flatten()
     if start or len(values) != splits[-1]:
         values = values.slice(start, splits[-1])
     return splits, values

@@ -41,12 +41,14 @@ class VarlenConverter:
         lists = self._column.read(batch)
         (splits,) = lists.splits
         lengths = list_lengths(splits)
+        longest = lengths.max(initial=0)
         indices = allocate((len(lists.values), 2), np.int64)
         indices[:, 0] = np.repeat(np.arange(len(lengths)), lengths)
-        indices[:, 1] = np.arange(len(indices)) - np.repeat(splits[:-1], lengths)
-        return SparseValue(
-            indices, lists.values, int64_vector([len(lengths), lengths.max(initial=0)])
-        )
+        if longest > 1:
+            indices[:, 1] = np.arange(len(indices)) - np.repeat(splits[:-1], lengths)
+        else:  # as of most features; takes a third off the time of columns with few values
+            indices[:, 1] = 0
+        return SparseValue(indices, lists.values, int64_vector([len(lengths), longest]))
 
 
 class SparseConverter:
