@@ -47,6 +47,7 @@ def convert(column: pa.Array, wanted: pa.DataType) -> list[Any]:
         ([0.1, None], pa.float64(), FLOAT, [[0.10000000149011612], None]),
         ([np.float16(1.5)], pa.float16(), FLOAT, [[1.5]]),
         ([16777217], pa.int64(), FLOAT, [[16777216.0]]),
+        ([2**53 + 1], pa.int64(), FLOAT, [[2.0**53]]),
         ([float("inf")], pa.float64(), FLOAT, [[float("inf")]]),
         (["é", None, ""], pa.string(), BYTES, [["é".encode()], None, [b""]]),
         (["é"], pa.large_string(), BYTES, [["é".encode()]]),
@@ -116,6 +117,7 @@ def test_value_that_does_not_fit(
         (pa.array(["a"]), INT),
         (pa.array([1]), BYTES),
         (pa.array([1]), pa.null()),
+        (pa.array([[], None], pa.list_(pa.null())), pa.null()),
         (pa.array([[[1]]]), INT),
         (pa.array([{"a": 1}]), INT),
         (pa.array([0], pa.timestamp("us")), INT),
@@ -133,6 +135,14 @@ def test_column_that_is_not_there() -> None:
         convert_batch(pa.record_batch({"x": [1]}), pa.schema([("y", INT)]), place=PLACE)
 
 
+def test_column_that_is_there_twice() -> None:
+    batch = pa.record_batch([pa.array([1]), pa.array([2])], ["x", "x"])
+    with pytest.raises(
+        SchemaError, match=r"^Expected different columns, found 'x' twice - at a.parquet$"
+    ):
+        convert_batch(batch, pa.schema([("x", INT)]), place=PLACE)
+
+
 def test_schema_of_lists() -> None:
     given = pa.schema(
         [
@@ -147,6 +157,8 @@ def test_schema_of_lists() -> None:
     assert list_schema(given) == expected
     with pytest.raises(SchemaError, match=r"^Expected numbers, text or bytes, .*'t', found date32"):
         list_schema(pa.schema([("t", pa.date32())]))
+    with pytest.raises(SchemaError, match=r"^Expected numbers, .* in column 't', found list<"):
+        list_schema(pa.schema([("t", pa.list_(pa.null()))]))
     with pytest.raises(SchemaError, match=r"^Expected different columns, found 'a' twice$"):
         list_schema(pa.schema([("a", pa.int8()), ("a", pa.int8())]))
 

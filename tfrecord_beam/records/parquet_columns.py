@@ -1,7 +1,7 @@
 """Columns of Parquet files to the list types that every other source gives.
 
 A value becomes a list of one, null becomes null, and a list stays one. Values are not changed on
-the way: what does not fit its new type is an error. The one exception are doubles, which are
+the way: what does not fit its new type is an error. The one exception are numbers that are
 rounded to `float32`, the only floating-point type there is for features.
 """
 
@@ -63,7 +63,7 @@ def _list_type(field: pa.Field) -> pa.DataType:
         return _FLOAT
     if is_bytes(value_type):
         return _BYTES
-    if pa.types.is_null(value_type):
+    if pa.types.is_null(field.type):
         return pa.null()
     raise SchemaError(
         f"Expected numbers, text or bytes, or lists of them, in column {field.name!r}, "
@@ -101,6 +101,7 @@ def convert_batch(batch: pa.RecordBatch, schema: pa.Schema, *, place: Location) 
     """
     try:
         check_known(schema.names, batch.schema.names, "columns")
+        check_distinct([name for name in batch.schema.names if name in schema.names], "columns")
     except SchemaError as error:
         raise error.located(file=place.file) from None
     columns = [_convert(batch.column(field.name), field, place) for field in schema]
@@ -138,7 +139,7 @@ def _convert(column: pa.Array, field: pa.Field, place: Location) -> pa.Array:
 
 def _can_become(value_type: pa.DataType, wanted: pa.DataType) -> bool:
     if pa.types.is_null(value_type):
-        return True
+        return not pa.types.is_null(wanted)  # what has a value is a list of nothing
     if wanted == _BYTES:
         return is_bytes(value_type)
     is_number = is_integer(value_type) or pa.types.is_floating(value_type)
@@ -154,7 +155,8 @@ def _cast(values: pa.Array, value_type: pa.DataType, locate: Callable[[int], Loc
         values = values.dictionary_decode()
     if pa.types.is_floating(value_type):
         converted = values.cast(value_type, safe=False)
-        grown = pc.and_(pc.is_inf(converted), pc.invert(pc.is_inf(values.cast(pa.float64()))))
+        wide = values.cast(pa.float64(), safe=False)
+        grown = pc.and_(pc.is_inf(converted), pc.invert(pc.is_inf(wide)))
         refused = pc.index(grown, True).as_py()
     else:
         converted, refused = _cast_exactly(values, value_type)

@@ -36,8 +36,9 @@ class ParquetTFXIO(SchemaBasedTFXIO):
     """Reads Parquet files.
 
     Only the wanted columns are read. They become what all sources have: lists of `int64`, `float32`
-    or bytes; a value is a list of one, null is null. Doubles are rounded to `float32`; any other
-    value that does not fit its type is an error with its file, row and column.
+    or bytes; a value is a list of one, null is null. Numbers are rounded to `float32` in columns
+    of floating-point numbers; any other value that does not fit its type is an error with its file,
+    row and column.
 
     Example::
 
