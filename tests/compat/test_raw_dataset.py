@@ -47,6 +47,17 @@ def contents(dataset: Any) -> list[str]:
     return [repr(tf.nest.flatten(element)) for element in dataset.as_numpy_iterator()]
 
 
+def test_records_of_any_content(tmp_path: pathlib.Path) -> None:
+    records = [b"\xff no Example\0", b"", b"\x0a\xff"]
+    file = str(tmp_path / "any.tfrecord")
+    with tf.io.TFRecordWriter(file) as writer:
+        for record in records:
+            writer.write(record)
+    dataset = make_tf_record_dataset(file, 3, False, 1, False, 10, None)
+    (batch,) = dataset.as_numpy_iterator()
+    assert batch.tolist() == records
+
+
 @pytest.mark.parametrize(
     "options",
     [

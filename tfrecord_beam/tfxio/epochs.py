@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
 from tfrecord_beam.records.block import RecordBlock
-from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.parallel import interleave_ahead, map_ahead
 from tfrecord_beam.records.paths import DirectFileSystem, match_files
 from tfrecord_beam.records.reader import ReadOptions
@@ -51,11 +50,10 @@ def read_epochs(
     )
 
 
-def read_files_in_threads(decoder: RecordDecoder, options: TensorFlowDatasetOptions) -> ReadFiles:
+def read_files_in_threads(
+    decode: Callable[[RecordBlock], Sequence[pa.RecordBatch]], options: TensorFlowDatasetOptions
+) -> ReadFiles:
     """Returns what reads and decodes files in as many threads as the options ask for."""
-
-    def decode(block: RecordBlock) -> list[pa.RecordBatch]:
-        return [*decoder.iter_block(block)]
 
     def read(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
         read_options = ReadOptions(batch_size=batch_size)
