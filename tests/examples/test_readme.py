@@ -25,6 +25,8 @@ def test_all_are_found() -> None:
 
 @pytest.mark.parametrize("block", BLOCKS, ids=range(len(BLOCKS)))
 def test_block(block: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "import torch" in block or "from torch" in block:
+        pytest.importorskip("torch")
     data = tmp_path / "data"
     data.mkdir()
     demo = write_census(data, num_records=60)
@@ -33,12 +35,13 @@ def test_block(block: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
     names: dict[str, Any] = {  # what a reader has from the text or from an earlier block
         "beam": beam,
         "BeamSource": BeamSource,
+        "FnApiRunner": FnApiRunner,
         "pattern": "data/*.tfrecord",
         "pipeline": beam.Pipeline(runner=FnApiRunner()),
         "schema": load_schema("schema.pbtxt"),
     }
     # Beam's own choice of a runner may be one that it downloads.
-    exec(block.replace("beam.Pipeline()", "beam.Pipeline(runner='FnApiRunner')"), names)
+    exec(block.replace("beam.Pipeline()", "beam.Pipeline(runner=FnApiRunner())"), names)
     names["pipeline"].run().wait_until_finish()
     if "table" in names:
         assert names["table"].num_rows == 40  # without the file that is compressed
