@@ -10,8 +10,8 @@ import itertools
 import pathlib
 import subprocess
 import sys
-import types
 import textwrap
+import types
 from typing import Any
 
 import pytest
