@@ -15,7 +15,7 @@ import pytest
 
 from tfrecord_beam.errors import CorruptRecordError, DecodeError, Location, SchemaError
 from tfrecord_beam.records.parquet import RowGroups, read_row_groups, read_schema, split_row_groups
-from tfrecord_beam.records.parquet_columns import convert_batch, list_schema
+from tfrecord_beam.records.parquet_columns import check_columns, convert_batch, list_schema
 
 INT = pa.large_list(pa.int64())
 FLOAT = pa.large_list(pa.float32())
@@ -132,15 +132,14 @@ def test_column_of_another_type(given: pa.Array, wanted: pa.DataType) -> None:
 
 def test_column_that_is_not_there() -> None:
     with pytest.raises(SchemaError, match=r"^Expected columns among 'x', found 'y' - at a.parquet"):
-        convert_batch(pa.record_batch({"x": [1]}), pa.schema([("y", INT)]), place=PLACE)
+        check_columns(pa.schema([("y", INT)]), pa.schema([("x", INT)]), "a.parquet")
 
 
 def test_column_that_is_there_twice() -> None:
-    batch = pa.record_batch([pa.array([1]), pa.array([2])], ["x", "x"])
     with pytest.raises(
         SchemaError, match=r"^Expected different columns, found 'x' twice - at a.parquet$"
     ):
-        convert_batch(batch, pa.schema([("x", INT)]), place=PLACE)
+        check_columns(pa.schema([("x", INT)]), pa.schema([("x", INT), ("x", INT)]), "a.parquet")
 
 
 def test_schema_of_lists() -> None:
@@ -248,3 +247,33 @@ def test_file_without_row_groups(tmp_path: pathlib.Path) -> None:
         for batch in read_row_groups(portion, open_file, pa.schema([("id", INT)]))
     ]
     assert sum(batch.num_rows for batch in batches) == 0
+
+
+class Failing(io.BytesIO):
+    """A file in a store that is lost while row groups are read."""
+
+    fails = False
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if self.fails:
+            raise TimeoutError(110, "timed out")
+        return super().read(size)
+
+
+def test_failed_reading_is_no_damage() -> None:
+    data = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table({"x": range(10)}), data)
+    file = Failing(data.getvalue())
+    (groups,) = split_row_groups("a.parquet", lambda path: Failing(data.getvalue()), 1)
+    batches = read_row_groups(groups, lambda path: file, pa.schema([("x", INT)]))
+    file.fails = True
+    with pytest.raises(TimeoutError, match="timed out"):
+        list(batches)
+
+
+def test_missing_column_of_a_file_lists_what_there_is(tmp_path: pathlib.Path) -> None:
+    path = str(tmp_path / "a.parquet")
+    pyarrow.parquet.write_table(pa.table({"x": [1], "z": [2]}), path)
+    batches = read_row_groups(RowGroups(path, 0, 1, 0), open_file, pa.schema([("y", INT)]))
+    with pytest.raises(SchemaError, match=r"^Expected columns among 'x', 'z', found 'y' - at "):
+        list(batches)

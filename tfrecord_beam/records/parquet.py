@@ -12,7 +12,7 @@ import pyarrow.parquet
 from tfrecord_beam.errors import CorruptRecordError, Location
 from tfrecord_beam.records.batch_stream import rebatch
 from tfrecord_beam.records.decompression import BinaryFile
-from tfrecord_beam.records.parquet_columns import convert_batch
+from tfrecord_beam.records.parquet_columns import check_columns, convert_batch
 
 OpenFile = Callable[[str], BinaryFile]
 
@@ -93,6 +93,7 @@ def _read(
 ) -> Iterator[pa.RecordBatch]:
     row = groups.first_row
     with _open(groups.path, open_file) as file:
+        check_columns(schema, file.schema_arrow, groups.path)
         batches = file.iter_batches(
             batch_rows,
             row_groups=range(groups.start, groups.stop),
@@ -124,6 +125,8 @@ def _reading(path: str) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowInvalid, OSError) as error:
+        if getattr(error, "errno", None) is not None:
+            raise  # it is the reading that failed; Arrow's own errors have no number
         reason = " ".join(str(error).split())  # in one line
         raise CorruptRecordError(
             f"Expected a Parquet file, found one that cannot be read: {reason}", Location(path)

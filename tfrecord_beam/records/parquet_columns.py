@@ -87,23 +87,27 @@ def _is_list(data_type: pa.DataType) -> bool:
     )
 
 
+def check_columns(wanted: pa.Schema, found: pa.Schema, file: str) -> None:
+    """Raises SchemaError unless `found`, the schema of a file, has each wanted column once."""
+    try:
+        check_known(wanted.names, found.names, "columns")
+        check_distinct([name for name in found.names if name in wanted.names], "columns")
+    except SchemaError as error:
+        raise error.located(file=file) from None
+
+
 def convert_batch(batch: pa.RecordBatch, schema: pa.Schema, *, place: Location) -> pa.RecordBatch:
     """Returns the columns of a schema, each of the type that it has there.
 
     Args:
-      batch: may have more columns, in any order.
+      batch: may have more columns, in any order; `check_columns` finds nothing wrong with it.
       schema: of columns of type `large_list` of `int64`, `float` or `large_binary`, or `null`.
       place: where the batch is from, with the number of its first row as `record`.
 
     Raises:
-      SchemaError: a column is missing, or is of a type that cannot become the wanted one.
+      SchemaError: a column is of a type that cannot become the wanted one.
       DecodeError: a value does not fit, or is a null in a list.
     """
-    try:
-        check_known(schema.names, batch.schema.names, "columns")
-        check_distinct([name for name in batch.schema.names if name in schema.names], "columns")
-    except SchemaError as error:
-        raise error.located(file=place.file) from None
     columns = [_convert(batch.column(field.name), field, place) for field in schema]
     # The column of nulls keeps the number of rows where there is no other.
     columns.append(pa.nulls(batch.num_rows))
