@@ -214,14 +214,14 @@ def test_arrow_schema_is_unknown_without_a_schema() -> None:
     ("record", "message"),
     [
         (example(entry("i", int64(1))) + delimited(2, b""), "a tf.train.SequenceExample or"),
-        (delimited(1, example(entry("i", int64(1)))), "an ExampleListWithContext?"),
+        (delimited(1, example(entry("i", int64(1)))), "for an ExampleListWithContext"),
         (example(entry("a\0b", int64(1))), "Expected no NUL in the name of a feature"),
     ],
 )
 def test_what_is_no_example_is_refused(record: bytes, message: str) -> None:
     """tfx-bsl makes columns of it: without its lists, of nonsense, under a name that is cut."""
     assert theirs([record]) is not None
-    with pytest.raises(DecodeError, match=message.replace("?", r"\?")):
+    with pytest.raises(DecodeError, match=message):
         ExamplesToRecordBatchDecoder().DecodeBatch([record])
 
 
