@@ -150,7 +150,7 @@ leg_native() {
   CC=clang CXX=clang++ uv pip install -q --no-deps --reinstall .
   local source compiler
   for source in tfrecord_beam/kernel/native/*.cc; do
-    case $source in */module.cc) continue ;; esac
+    case $source in *module.cc) continue ;; esac  # pybind11
     for compiler in aarch64-linux-gnu-g++ 'clang++ --target=aarch64-linux-gnu'; do
       $compiler -std=c++17 -O3 -Wall -Wextra -Wconversion -Werror -fsyntax-only "$source"
     done
