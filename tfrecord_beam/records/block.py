@@ -84,7 +84,9 @@ class RecordBlock:
 
     def until(self, stop: int) -> RecordBlock:
         """Returns the records that start before the file offset `stop`, without a copy."""
-        keep = int(np.searchsorted(self.offsets, stop - self.position + HEADER_BYTES))
+        # Bounded, for a stop beyond int64 would have numpy search in floats, a copy of all offsets.
+        bound = min(stop - self.position + HEADER_BYTES, len(self.data))
+        keep = int(np.searchsorted(self.offsets, bound))
         return dataclasses.replace(self, offsets=self.offsets[:keep], lengths=self.lengths[:keep])
 
     def after(self, count: int) -> RecordBlock:
