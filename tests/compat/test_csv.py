@@ -118,6 +118,9 @@ def test_same_batch_or_both_refuse(
         assert isinstance(found, ValueError), (error, found)
         return
     if isinstance(found, ValueError):
+        if "range of float32" in str(found):  # tfx_bsl makes infinity of it
+            assert "inf" in repr(expected.to_pydict())
+            return
         raise found
     assert found.schema == expected.schema
     if expected.num_columns:  # else tfx_bsl loses the rows

@@ -95,6 +95,19 @@ def test_types() -> None:
     assert batch.to_pylist() == [{"bool": [1], "half": [0.5], "text": ["é".encode()]}]
 
 
+@pytest.mark.parametrize("kind", ["dense", "ragged", "sparse"])
+def test_doubles_beyond_float32_are_refused(kind: str) -> None:
+    values: Any = tf.constant([[1.0, float("inf"), -1e300]], tf.float64)
+    if kind == "ragged":
+        values = tf.RaggedTensor.from_row_lengths(values[0], [1, 2])
+    elif kind == "sparse":
+        values = tf.sparse.from_dense(values)
+    tfxio = DatasetTFXIO(tf.data.Dataset.from_tensors({"x": values}))
+    text = r"^Expected numbers in the range of float32 in tensor 'x', found -1e\+300$"
+    with pytest.raises(ValueError, match=text):
+        run(tfxio.BeamSource())
+
+
 def test_what_cannot_be() -> None:
     ints = tf.zeros([2, 1], tf.int64)
     one = tf.data.Dataset.from_tensors({"a": ints})

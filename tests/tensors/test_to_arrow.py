@@ -241,7 +241,6 @@ def test_varlen(tensor: Any, expected: list[Any]) -> None:
         ([[0, 0], [0, 2]], [0, 1], [0, 2]),
         ([[0, 0], [0, 0]], [0, 1], [0, 0]),
         ([[0, 0], [1, 1]], [1, 0], [1, 1]),
-        ([[0, -1]], [0, 0], [0, -1]),
     ],
 )
 def test_varlen_has_no_gaps(indices: Any, expected: list[int], found: list[int]) -> None:
@@ -253,6 +252,17 @@ def test_varlen_has_no_gaps(indices: Any, expected: list[int], found: list[int])
     )
     with pytest.raises(SchemaError, match=text):
         varlen().convert(tensor)
+
+
+@pytest.mark.parametrize("index", [[0, -1, 0], [1, 2, 0], [1, 0, 9]])
+def test_sparse_indices_are_within_the_shape(index: list[int]) -> None:
+    tensor = sparse_value([[0, 1, 8], index], [7, 8], [3, 2, 9])
+    text = (
+        r"^Expected indices within the dense shape \[3, 2, 9\] in tensor 'x', "
+        rf"found \[{index[0]}, {index[1]}, {index[2]}\]$"
+    )
+    with pytest.raises(SchemaError, match=text):
+        sparse(2, None).convert(tensor)
 
 
 def test_sparse_keeps_indices() -> None:

@@ -1,7 +1,8 @@
 """Cells of CSV to values, and which type the cells of a column have.
 
 What is a number is what Python's `int` and `float` read: also `` 7 ``, ``+7``, ``1_000``. Arrow
-reads whole columns where it reads the same; Python decides the rest, cell by cell.
+reads whole columns where it reads the same; Python decides the rest, cell by cell. A number that is
+too large for `float32` is refused, for it would become infinity.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import enum
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,6 +24,8 @@ from tfrecord_beam.schema.arrow import arrow_type
 _SHOWN_BYTES = 40
 _MIN_LONG_DIGITS = 19
 """Digits that an integer has at least if it does not fit into 64 bits."""
+
+_INFINITY = (b"inf", b"infinity")
 
 Locate = Callable[[int], Location]
 """Returns the place of a row."""
@@ -157,7 +161,11 @@ def _convert(cells: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Arr
     if column_type == ColumnType.INT:
         return _numbers(cells, pa.int64(), _parse_int64, locate)
     # By way of a double, as Python reads numbers.
-    return _numbers(cells, pa.float64(), float, locate).cast(pa.float32(), safe=False)
+    numbers = _numbers(cells, pa.float64(), float, locate).cast(pa.float32(), safe=False)
+    for row in np.flatnonzero(np.isinf(numbers.to_numpy(zero_copy_only=False))).tolist():
+        if not cells[row].as_py().strip().lower().endswith(_INFINITY):
+            raise _unexpected("a number in the range of float32", cells[row].as_py(), locate(row))
+    return numbers
 
 
 def _numbers(
@@ -186,10 +194,14 @@ def _parse_each(
         try:
             numbers.append(None if cell is None else parse(cell))
         except ValueError:
-            shown = cell if len(cell) <= _SHOWN_BYTES else cell[:_SHOWN_BYTES] + b"..."
             name = "an integer of 64 bits" if parse is _parse_int64 else "a number"
-            raise DecodeError(f"Expected {name}, found {shown!r}", locate(row)) from None
+            raise _unexpected(name, cell, locate(row)) from None
     return pa.array(numbers, data_type)
+
+
+def _unexpected(name: str, cell: bytes, place: Location) -> DecodeError:
+    shown = cell if len(cell) <= _SHOWN_BYTES else cell[:_SHOWN_BYTES] + b"..."
+    return DecodeError(f"Expected {name}, found {shown!r}", place)
 
 
 def _parse_int64(cell: bytes) -> int:

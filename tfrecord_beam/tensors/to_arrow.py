@@ -195,6 +195,12 @@ class _Sparse(TensorColumns):
             raise self._mismatch(f"one of dense shape {[num_rows, *sizes]}")
         if indices.shape != (len(elements), rank) or indices.dtype != np.int64:
             raise self._fault(f"int64 indices of shape {[len(elements), rank]}", _describe(indices))
+        outside = ((indices[:, 1:] < 0) | (indices[:, 1:] >= sizes)).any(axis=1)
+        if outside.any():
+            raise self._fault(
+                f"indices within the dense shape {[num_rows, *sizes]}",
+                str(indices[np.argmax(outside)].tolist()),
+            )
         try:
             offsets = offsets_of_parents(indices[:, 0], num_rows)
         except SchemaError as error:

@@ -121,12 +121,13 @@ class DatasetTFXIO(TFXIO):
         return {name: leaf for name, (_, leaf) in zip(names, named, strict=True)}
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        import tensorflow as tf
-
         for element in self._dataset:
             tensors = self._by_name(element)
             yield self._converter.convert(
-                {name: tf.cast(t, self._type_specs[name].dtype) for name, t in tensors.items()}
+                {
+                    name: _cast(name, tensor, self._type_specs[name].dtype)
+                    for name, tensor in tensors.items()
+                }
             )
 
     def _write_files(self, batch_size: int | None) -> list[str]:
@@ -198,6 +199,27 @@ def _canonical_type(name: str, dtype: tf.DType) -> tf.DType:
         f"Expected integers, floating-point numbers or strings for tensor {name!r}, "
         f"found {dtype.name}"
     )
+
+
+def _cast(name: str, tensor: Any, dtype: tf.DType) -> Any:
+    """Returns the tensor with values of another type, none of which became infinite by that."""
+    import tensorflow as tf
+
+    cast = tf.cast(tensor, dtype)
+    if tensor.dtype == tf.float64:
+        values, narrow = _flat_values(tensor), _flat_values(cast)
+        overflows = tf.math.is_inf(narrow) & tf.math.is_finite(values)
+        if tf.reduce_any(overflows):
+            found = tf.boolean_mask(values, overflows)[0].numpy()
+            raise SchemaError(
+                f"Expected numbers in the range of float32 in tensor {name!r}, found {found}"
+            )
+    return cast
+
+
+def _flat_values(tensor: Any) -> Any:
+    """Returns the values of a dense, sparse or ragged tensor as a dense one."""
+    return getattr(tensor, "flat_values", getattr(tensor, "values", tensor))
 
 
 class _ReadArrowFiles(beam.PTransform):
