@@ -14,6 +14,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, write_files
 from tests.tfxio.pipelines import Distribution, run
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
 from tfrecord_beam.tfxio.raw_tf_record import RawBeamRecordTFXIO, RawTfRecordTFXIO
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
 
@@ -52,6 +53,17 @@ def test_rows_are_the_records(source: Source, batch_size: int | None) -> None:
     for result in (whole, parts):
         assert values(result.elements) == sorted([record] for record in RECORDS)
         assert all(batch.num_rows <= (batch_size or NUM_RECORDS) for batch in result.elements)
+
+
+def test_record_batches(tmp_path: pathlib.Path) -> None:
+    tfxio = RawTfRecordTFXIO(write_files(tmp_path), "raw", ["test"])
+    options = RecordBatchesOptions(batch_size=7, num_epochs=1, shuffle=False)
+    batches = list(tfxio.RecordBatches(options))
+    assert {batch.num_rows for batch in batches[:-1]} == {7}
+    assert [row for batch in batches for row in batch.column("raw").to_pylist()] == [
+        [record] for record in RECORDS
+    ]
+    assert values(list(tfxio.RecordBatches(options._replace(shuffle=True)))) == values(batches)
 
 
 def test_column_and_tensor(source: Source) -> None:

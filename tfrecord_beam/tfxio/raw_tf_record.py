@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apache_beam as beam
@@ -13,10 +13,16 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam import transforms
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
+from tfrecord_beam.records.table import iter_batches
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.representations import TensorRepresentations
-from tfrecord_beam.tfxio.dataset_options import TensorFlowDatasetOptions
+from tfrecord_beam.tfxio.dataset_options import (
+    RecordBatchesOptions,
+    TensorFlowDatasetOptions,
+    check_options,
+)
 from tfrecord_beam.tfxio.dataset_util import make_raw_record_dataset
+from tfrecord_beam.tfxio.epochs import read_epochs
 from tfrecord_beam.tfxio.record_based_tfxio import PassOn, RecordBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
 
@@ -109,6 +115,16 @@ class RawTfRecordTFXIO(_RawRecordBase):
         """
         return self._block_source(self._file_pattern, _NO_COLUMNS, batch_size)
 
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        """Yields record batches, read without Beam.
+
+        Raises:
+          ValueError: an option is out of range.
+          FileNotFoundError: a pattern means no file.
+        """
+        check_options(options)
+        return read_epochs(self._file_pattern, self._read_files, options)
+
     def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
         """Returns the records as a `tf.data.Dataset` whose elements are batches.
 
@@ -118,6 +134,11 @@ class RawTfRecordTFXIO(_RawRecordBase):
           ValueError: an option is out of range.
         """
         return make_raw_record_dataset(self._file_pattern, self._column_name, options)
+
+    def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+        return iter_batches(
+            files, _NO_COLUMNS, batch_size=batch_size, raw_record_column_name=self._column_name
+        )
 
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
         return transforms.RawRecordBeamSource(self._file_pattern)
