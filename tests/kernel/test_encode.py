@@ -16,6 +16,7 @@ from hypothesis import given, strategies as st
 
 from tests import strategies
 from tests.decoding import decode
+from tests.frames import framed
 from tests.kernel.test_capsules import OnlyTheProtocol
 from tests.strategies import Meaning, feature
 from tests.wire import NO_KIND, bytes_list, delimited, entry, example, floats, int64
@@ -40,6 +41,10 @@ def encode(kernel: ModuleType, columns: Any, **options: Any) -> list[bytes]:
     assert (data.itemsize, offsets.format, offsets[0]) == (1, "q", 0)
     assert [bytes(data[a:b]) for a, b in pairwise(offsets)] == records
     assert offsets[-1] == len(data)
+    frames, offsets = encoder.encode_frames(batch)
+    assert (frames.itemsize, offsets.format, offsets[0]) == (1, "q", 0)
+    assert [bytes(frames[a:b]) for a, b in pairwise(offsets)] == [framed(r) for r in records]
+    assert offsets[-1] == len(frames)
     return records
 
 

@@ -180,6 +180,9 @@ class ExampleEncoder:
           ValueError: the batch has not as many columns as the plan, or is no record batch.
         """
 
+    def encode_frames(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
+        """Returns the same records in their frames, and int64 offsets of the frames."""
+
     def encode_records(self, batch: ArrowArrayExportable) -> list[bytes]:
         """Returns the same records as objects of their own."""
 

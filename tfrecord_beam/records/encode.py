@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, EncodePlan
+from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.schema.encoding import to_features
 from tfrecord_beam.schema.names import check_distinct
 from tfrecord_beam.schema.ragged import ragged_columns, split_ragged
@@ -60,6 +62,12 @@ class RecordEncoder:
         """
         encoder, struct = self._prepare(batch)
         return encoder.encode(struct)
+
+    def encode_frames(self, batch: pa.RecordBatch) -> FramedRecords:
+        """Returns the same records as they stand in a file, with the same errors as `encode`."""
+        encoder, struct = self._prepare(batch)
+        data, offsets = encoder.encode_frames(struct)
+        return FramedRecords(data, np.asarray(offsets))
 
     def encode_records(self, batch: pa.RecordBatch) -> list[bytes]:
         """Returns the same records as objects of their own, with the same errors as `encode`."""

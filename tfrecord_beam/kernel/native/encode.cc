@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "framing.h"
 #include "wire_writer.h"
 
 namespace tfrecord_beam {
@@ -306,7 +307,8 @@ int64_t BatchEncoder::MeasureFeatureList(EncodeColumn& column, int64_t rows) {
   return rows;
 }
 
-void BatchEncoder::Write(std::vector<uint8_t*>& ends) const {
+template <typename Done>
+void BatchEncoder::WriteRows(std::vector<uint8_t*>& ends, Done done) const {
   std::vector<size_t> next_steps(is_sequence() ? batch_.feature_lists->size() : 0);
   for (int64_t begin = 0; begin < batch_.rows; begin += kRowsTogether) {
     const Range rows{begin, std::min(begin + kRowsTogether, batch_.rows)};
@@ -314,12 +316,28 @@ void BatchEncoder::Write(std::vector<uint8_t*>& ends) const {
     for (const EncodeColumn& column : batch_.context) {
       WriteFeatures(column, rows, batch_.null_as_absent, ends);
     }
-    if (!is_sequence()) continue;
-    WriteHeaders(2, rows, lists_sizes_, ends);
-    for (size_t i = 0; i < next_steps.size(); ++i) {
-      next_steps[i] = WriteFeatureLists((*batch_.feature_lists)[i], rows, next_steps[i], ends);
+    if (is_sequence()) {
+      WriteHeaders(2, rows, lists_sizes_, ends);
+      for (size_t i = 0; i < next_steps.size(); ++i) {
+        next_steps[i] = WriteFeatureLists((*batch_.feature_lists)[i], rows, next_steps[i], ends);
+      }
     }
+    done(rows);
   }
+}
+
+void BatchEncoder::Write(std::vector<uint8_t*>& ends) const {
+  WriteRows(ends, [](Range) {});
+}
+
+// The CRC of a record is computed while the record is still in a near cache.
+void BatchEncoder::WriteFrames(std::vector<uint8_t*>& ends) const {
+  WriteRows(ends, [&](Range rows) {
+    for (auto row = static_cast<size_t>(rows.begin); row < static_cast<size_t>(rows.end); ++row) {
+      const int64_t size = sizes_[row];
+      SealFrame(ends[row] - size, static_cast<size_t>(size));
+    }
+  });
 }
 
 }  // namespace tfrecord_beam

@@ -125,10 +125,18 @@ class BatchEncoder {
   // Writes each record to where `ends` points, and moves that to its end.
   void Write(std::vector<uint8_t*>& ends) const;
 
+  // The same for records in frames: there is room around each for the rest of its frame, which is
+  // written too.
+  void WriteFrames(std::vector<uint8_t*>& ends) const;
+
  private:
   // Both return the number of rows before the first with a null among its values.
   int64_t MeasureContext(EncodeColumn& column, int64_t rows);
   int64_t MeasureFeatureList(EncodeColumn& column, int64_t rows);
+
+  // Calls `done` after every few rows have been written.
+  template <typename Done>
+  void WriteRows(std::vector<uint8_t*>& ends, Done done) const;
 
   bool is_sequence() const { return batch_.feature_lists.has_value(); }
 

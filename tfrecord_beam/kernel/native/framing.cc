@@ -98,13 +98,17 @@ CandidateResult FindRecord(const uint8_t* data, int64_t size, int64_t start, int
   return {stop, false, 0};
 }
 
+uint8_t* SealFrame(uint8_t* payload, size_t size) {
+  uint8_t* const header = payload - kHeaderSize;
+  uint8_t* const crc = Store(static_cast<uint64_t>(size), header);
+  Store(MaskCrc(Crc32c(header, 8)), crc);
+  return Store(MaskCrc(Crc32c(payload, size)), payload + size);
+}
+
 uint8_t* WriteFrame(std::string_view payload, uint8_t* out) {
-  const auto* const bytes = reinterpret_cast<const uint8_t*>(payload.data());
-  uint8_t* const header = out;
-  out = Store(static_cast<uint64_t>(payload.size()), out);
-  out = Store(MaskCrc(Crc32c(header, 8)), out);
-  if (!payload.empty()) std::memcpy(out, bytes, payload.size());
-  return Store(MaskCrc(Crc32c(bytes, payload.size())), out + payload.size());
+  out += kHeaderSize;
+  if (!payload.empty()) std::memcpy(out, payload.data(), payload.size());
+  return SealFrame(out, payload.size());
 }
 
 }  // namespace tfrecord_beam

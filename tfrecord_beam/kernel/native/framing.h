@@ -44,6 +44,10 @@ struct CandidateResult {
 CandidateResult FindRecord(const uint8_t* data, int64_t size, int64_t start, int64_t stop,
                            int64_t limit);
 
+// Writes what stands around a payload that already is where it belongs in its frame; returns the
+// end of the frame.
+uint8_t* SealFrame(uint8_t* payload, size_t size);
+
 // Writes one frame at `out`, which has room for the payload and 16 bytes; returns its end.
 uint8_t* WriteFrame(std::string_view payload, uint8_t* out);
 

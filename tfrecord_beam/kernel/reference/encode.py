@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import pyarrow.types as pt
 
 from tfrecord_beam.kernel.faults import check_encode_plan, encode_error
 from tfrecord_beam.kernel.plan import EncodeFailure, EncodeFault, EncodePlan, Kind
+from tfrecord_beam.kernel.reference.framing import frame
 from tfrecord_beam.kernel.reference.protos import (
     ContentFeature,
     OutlineExample,
@@ -52,11 +54,11 @@ class ExampleEncoder:
 
     def encode(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
         """Returns all records in one piece of memory, and where each starts and ends."""
-        records = self.encode_records(batch)
-        offsets = array("q", [0])
-        for record in records:
-            offsets.append(offsets[-1] + len(record))
-        return memoryview(b"".join(records)), memoryview(offsets)
+        return _together(self.encode_records(batch))
+
+    def encode_frames(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
+        """Returns the same records in their frames, and where each frame starts and ends."""
+        return _together([frame([record]) for record in self.encode_records(batch)])
 
     def encode_records(self, batch: ArrowArrayExportable) -> list[bytes]:
         """Returns the records as objects of their own."""
@@ -90,6 +92,11 @@ class ExampleEncoder:
             has_kind = values is not None and column.kind is not None
             if has_kind or not self._plan.null_as_absent:
                 yield _entry(column, _feature(column.kind, values))
+
+
+def _together(parts: Sequence[bytes]) -> tuple[memoryview, memoryview]:
+    offsets = array("q", itertools.accumulate(map(len, parts), initial=0))
+    return memoryview(b"".join(parts)), memoryview(offsets)
 
 
 class _Column:

@@ -1,0 +1,1 @@
+"""Records to files: frames, files that are whole or not there, and where they go."""
