@@ -50,6 +50,7 @@ PUBLIC = [
     "TFRecordToTensorTFXIO",
     "TFSequenceExampleBeamRecord",
     "TFSequenceExampleRecord",
+    "WriteError",
     "__version__",
     "count",
     "errors",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         NoMatchError as NoMatchError,
         SchemaError as SchemaError,
         TFRecordBeamError as TFRecordBeamError,
+        WriteError as WriteError,
     )
     from tfrecord_beam.records.block import RecordBlock as RecordBlock
     from tfrecord_beam.records.corruption import CorruptRecord as CorruptRecord
@@ -81,6 +82,7 @@ _MODULES = {
         "NoMatchError",
         "SchemaError",
         "TFRecordBeamError",
+        "WriteError",
     ),
     "tfrecord_beam.records.block": ("RecordBlock",),
     "tfrecord_beam.records.corruption": ("CorruptRecord",),

@@ -132,3 +132,7 @@ class CoverageError(TFRecordBeamError):
 
 class NoMatchError(TFRecordBeamError, FileNotFoundError):
     """A file pattern means no file at all."""
+
+
+class WriteError(TFRecordBeamError, OSError):
+    """A file cannot be written, or cannot be put where it belongs."""

@@ -1,12 +1,12 @@
-"""Files by way of Beam's FileSystems: whatever Beam can open, the library reads."""
+"""Files by way of Beam's FileSystems: whatever Beam can open, the library reads and writes."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
-from apache_beam.io.filesystem import CompressionTypes
+from apache_beam.io.filesystem import CompressionTypes, FileSystem
 from apache_beam.io.filesystems import FileSystems
 
 from tfrecord_beam.errors import render
@@ -18,6 +18,15 @@ from tfrecord_beam.records.paths import (
     match_files,
     matches,
 )
+from tfrecord_beam.records.writing.file_system import (
+    DirectOutputFileSystem,
+    Listing,
+    RawFile,
+    Store,
+    enter_all,
+    enter_none,
+    select_entered,
+)
 from tfrecord_beam.urls import has_scheme
 
 _AS_STORED = CompressionTypes.UNCOMPRESSED  # the library decompresses itself, by content
@@ -28,6 +37,9 @@ _FIRST_PATTERNS = 100
 _FIRST_FILES = 1000
 """Files of a URL pattern that are looked at before all of them are listed."""
 
+_RENAMES_TO_NEW_NAMES = "hdfs://"
+"""Where a file can only get a name that is free."""
+
 
 class BeamFileSystem(DirectFileSystem):
     """Local paths directly, URLs through Beam. The rules of patterns are those of `paths`."""
@@ -36,12 +48,7 @@ class BeamFileSystem(DirectFileSystem):
         _check_name(path)
         if not has_scheme(path):
             return super().get_file(path)
-        try:
-            file_system = FileSystems.get_filesystem(path)
-        except ValueError as error:
-            message = f"Expected a URL that Beam knows, found {path!r}"
-            hint = "install what Beam needs for it, such as apache-beam[gcp] for gs://"
-            raise ValueError(render(message, hint=hint)) from error
+        file_system = _find_file_system(path)
         return FileEntry(path, file_system.size(path)) if file_system.exists(path) else None
 
     def glob(self, pattern: str) -> Iterable[FileEntry]:
@@ -75,6 +82,55 @@ class BeamFileSystem(DirectFileSystem):
         if not has_scheme(path):
             return super().open(path)
         return cast(BinaryFile, FileSystems.open(path, compression_type=_AS_STORED))
+
+
+class BeamOutputFileSystem(DirectOutputFileSystem):
+    """Local paths directly, URLs through Beam."""
+
+    def store_of_urls(self) -> Store:
+        return _BeamStore()
+
+
+class _BeamStore:
+    def open(self, path: str) -> RawFile:
+        file_system = _find_file_system(path)
+        return cast(RawFile, file_system.create(path, compression_type=_AS_STORED))
+
+    def make_folder(self, folder: str) -> None:
+        FileSystems.mkdirs(folder)
+
+    def rename(self, source: str, target: str) -> None:
+        if source.startswith(_RENAMES_TO_NEW_NAMES) and FileSystems.exists(target):
+            FileSystems.delete([target])
+        FileSystems.rename([source], [target])
+
+    def delete(self, path: str) -> None:
+        if FileSystems.exists(path):
+            FileSystems.delete([path])
+
+    def find_size(self, path: str) -> int | None:
+        entry = BeamFileSystem().get_file(path)
+        return None if entry is None else entry.size
+
+    def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
+        folder = folder.rstrip("/")
+        [result] = FileSystems.match([f"{folder}/{'*' if enter is enter_none else '**'}"])
+        files = (found.path.removeprefix(f"{folder}/") for found in result.metadata_list)
+        return select_entered(folder, files, enter)
+
+    def remove_folder(self, folder: str) -> None:
+        FileSystems.delete(self.list_folder(folder, enter_all).files)
+        if FileSystems.exists(folder):  # where folders are more than the beginning of names
+            FileSystems.delete([folder])
+
+
+def _find_file_system(url: str) -> FileSystem:
+    try:
+        return FileSystems.get_filesystem(url)
+    except ValueError as error:
+        message = f"Expected a URL that Beam knows, found {url!r}"
+        hint = "install what Beam needs for it, such as apache-beam[gcp] for gs://"
+        raise ValueError(render(message, hint=hint)) from error
 
 
 def _check_entry(entry: FileEntry) -> FileEntry:

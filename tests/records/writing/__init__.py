@@ -1,0 +1,1 @@
+"""Tests of tfrecord_beam.records."""

@@ -1,0 +1,286 @@
+"""The place where files are written: what is asked of it, and the two that need no Beam.
+
+Whatever goes wrong there is a `WriteError` with the path and the reason that the system gave.
+Nothing is tried a second time here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import pyarrow as pa
+import pyarrow.fs
+
+from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.urls import has_scheme, resolve_url
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_IS_FOLDER = "a folder of this name"
+
+
+class RawFile(Protocol):
+    """An open file of a store. `write` may take less than it is given; None means all of it."""
+
+    def write(self, data: memoryview, /) -> int | None: ...
+    def close(self) -> None: ...
+
+
+class OutputFile:
+    """A file that is being written: takes all bytes that it is given, or raises WriteError.
+
+    Attributes:
+      path: where it is.
+      num_bytes: how many bytes it has taken.
+    """
+
+    def __init__(self, raw: RawFile, path: str) -> None:
+        self._raw = raw
+        self.path = path
+        self.num_bytes = 0
+
+    def write(self, data: Buffer) -> None:
+        left = memoryview(data).cast("B")
+        with reporting("write the file", self.path):
+            while left:
+                count = self._raw.write(left)
+                count = len(left) if count is None else count
+                if not count:
+                    raise OSError(f"{len(left)} bytes were not taken")
+                self.num_bytes += count
+                left = left[count:]
+
+    def close(self) -> None:
+        """Ends the file. Only now is it known that its store has it."""
+        with reporting("close the file", self.path):
+            self._raw.close()
+
+
+class Listing(NamedTuple):
+    """What is in a folder, hidden names too.
+
+    Attributes:
+      files: paths of the files.
+      folders: paths of the folders, also of those whose files are listed. Object stores have no
+        folders but those that hold a file.
+    """
+
+    files: list[str]
+    folders: list[str]
+
+
+def enter_none(name: str) -> bool:
+    """The `enter` of a listing that stays in the folder itself."""
+    return False
+
+
+def enter_all(name: str) -> bool:
+    """The `enter` of a listing of every level."""
+    return True
+
+
+class OutputFileSystem(Protocol):
+    """What is needed of the place where files are written. Objects can be pickled."""
+
+    def create(self, path: str) -> OutputFile:
+        """Opens a new file, or one anew, and makes the folders on its way."""
+
+    def rename(self, source: str, target: str) -> None:
+        """Gives a file another name; one that has it is replaced, at once where the store can."""
+
+    def delete(self, paths: Iterable[str]) -> None:
+        """Deletes files; those that are not there are no error."""
+
+    def find_size(self, path: str) -> int | None:
+        """Returns the size of a file in bytes; None where there is none."""
+
+    def list_folder(self, folder: str, *, enter: Callable[[str], bool] = enter_none) -> Listing:
+        """Returns what is in a folder, and in those below it whose names `enter` accepts.
+
+        A folder that is not there is empty. "" is the working directory.
+        """
+
+    def remove_folder(self, folder: str) -> None:
+        """Deletes a folder with all that is in it; one that is not there is no error."""
+
+
+class Store(Protocol):
+    """What a kind of store must do for an OutputFileSystem. Errors are those of the store."""
+
+    def open(self, path: str) -> RawFile:
+        """Opens a file for writing; FileNotFoundError if its folder must be made first."""
+
+    def make_folder(self, folder: str) -> None: ...
+    def rename(self, source: str, target: str) -> None: ...
+    def delete(self, path: str) -> None: ...
+    def find_size(self, path: str) -> int | None: ...
+    def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing: ...
+    def remove_folder(self, folder: str) -> None: ...
+
+
+class DirectOutputFileSystem:
+    """Files written without Beam: paths by the operating system, URLs through `pyarrow.fs`."""
+
+    def create(self, path: str) -> OutputFile:
+        store = self._store(path)
+        with reporting("create the file", path):
+            try:
+                raw = store.open(path)
+            except FileNotFoundError:
+                store.make_folder(os.path.dirname(path))
+                raw = store.open(path)
+        return OutputFile(raw, path)
+
+    def rename(self, source: str, target: str) -> None:
+        with reporting(f"rename {source!r}", target):
+            self._store(source).rename(source, target)
+
+    def delete(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            with reporting("delete the file", path), contextlib.suppress(FileNotFoundError):
+                self._store(path).delete(path)
+
+    def find_size(self, path: str) -> int | None:
+        with reporting("find the file", path):
+            return self._store(path).find_size(path)
+
+    def list_folder(self, folder: str, *, enter: Callable[[str], bool] = enter_none) -> Listing:
+        with reporting("list the folder", folder):
+            return self._store(folder).list_folder(folder, enter)
+
+    def remove_folder(self, folder: str) -> None:
+        with reporting("delete the folder", folder), contextlib.suppress(FileNotFoundError):
+            self._store(folder).remove_folder(folder)
+
+    def _store(self, path: str) -> Store:
+        return self.store_of_urls() if has_scheme(path) else _LocalStore()
+
+    def store_of_urls(self) -> Store:
+        return _ArrowStore()
+
+
+@contextlib.contextmanager
+def reporting(action: str, path: str) -> Iterator[None]:
+    """Turns the errors of a store into a WriteError: what could not be done, where, and why."""
+    try:
+        yield
+    except WriteError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise WriteError(f"Expected to {action}, found {reason!r}", Location(path)) from error
+
+
+class _LocalStore:
+    def open(self, path: str) -> RawFile:
+        return open(path, "wb", buffering=0)
+
+    def make_folder(self, folder: str) -> None:
+        os.makedirs(folder, exist_ok=True)
+
+    def rename(self, source: str, target: str) -> None:
+        os.replace(source, target)
+
+    def delete(self, path: str) -> None:
+        os.unlink(path)
+
+    def find_size(self, path: str) -> int | None:
+        try:
+            status = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(_IS_FOLDER)
+        return status.st_size
+
+    def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
+        listing = Listing([], [])
+        with contextlib.suppress(FileNotFoundError), os.scandir(folder or os.curdir) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                path = os.path.join(folder, entry.name)
+                if not entry.is_dir():
+                    listing.files.append(path)
+                    continue
+                listing.folders.append(path)
+                if enter(entry.name):
+                    below = self.list_folder(path, enter)
+                    listing.files.extend(below.files)
+                    listing.folders.extend(below.folders)
+        return listing
+
+    def remove_folder(self, folder: str) -> None:
+        shutil.rmtree(folder)
+
+
+class _ArrowStore:
+    def open(self, path: str) -> RawFile:
+        file_system, key = resolve_url(path)
+        raw: RawFile = file_system.open_output_stream(key)
+        return raw
+
+    def make_folder(self, folder: str) -> None:
+        file_system, key = resolve_url(folder)
+        file_system.create_dir(key, recursive=True)
+
+    def rename(self, source: str, target: str) -> None:
+        file_system, key = resolve_url(source)
+        file_system.move(key, resolve_url(target)[1])
+
+    def delete(self, path: str) -> None:
+        file_system, key = resolve_url(path)
+        file_system.delete_file(key)
+
+    def find_size(self, path: str) -> int | None:
+        file_system, key = resolve_url(path)
+        info = file_system.get_file_info(key)
+        if info.type == pyarrow.fs.FileType.Directory:
+            raise IsADirectoryError(_IS_FOLDER)
+        return info.size if info.is_file else None
+
+    def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
+        folder = folder.rstrip("/")
+        file_system, key = resolve_url(folder)
+        selector = pyarrow.fs.FileSelector(
+            key, allow_not_found=True, recursive=enter is not enter_none
+        )
+        below: dict[bool, list[str]] = {True: [], False: []}
+        for info in file_system.get_file_info(selector):
+            below[info.is_file].append(info.path.removeprefix(key).lstrip("/"))
+        return select_entered(folder, below[True], enter, folders=below[False])
+
+    def remove_folder(self, folder: str) -> None:
+        file_system, key = resolve_url(folder)
+        file_system.delete_dir(key)
+
+
+def select_entered(
+    folder: str,
+    files: Iterable[str],
+    enter: Callable[[str], bool],
+    *,
+    folders: Iterable[str] = (),
+) -> Listing:
+    """Returns the listing of a folder in a store that lists every level at once.
+
+    Args:
+      folder: its URL, without a slash at its end.
+      files: paths of all files below it, relative to it.
+      enter: as for `OutputFileSystem.list_folder`.
+      folders: paths of the folders below it, as far as known: those of the files may be missing.
+    """
+    files = sorted(files)
+    above = (str(parent) for file in files for parent in PurePosixPath(file).parents)
+    folders = sorted({*folders, *above} - {"."})
+    return Listing(
+        *(
+            [f"{folder}/{name}" for name in names if all(map(enter, name.split("/")[:-1]))]
+            for names in (files, folders)
+        )
+    )
