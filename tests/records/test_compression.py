@@ -245,7 +245,7 @@ def test_error_of_other_bytes_says_what_the_library_found() -> None:
         "Expected bz2 data, found bytes that do not decompress: Invalid data stream - at offset 0"
     )
     assert "CRC" in str(_error(COMPRESS["snappy"](b"ab")[:-1] + b"c", "snappy"))
-    assert "no stream identifier" in str(_error(b"\x00\x01\x00\x00a", "snappy"))
+    assert "no stream identifier" in str(_error(b"\xff\x06\0\0sNaPpX", "snappy"))
     assert "unknown chunk type 0x02" in str(_error(COMPRESS["snappy"](b"") + b"\2\0\0\0", "snappy"))
 
 

@@ -3,8 +3,8 @@
 Whatever the codec: several compressed streams one after the other are one content (RFC 1952,
 section 2.2, for gzip), an empty file is an empty content, and everything else that is not whole
 streams is an error: a stream that ends early, a checksum that differs, bytes after the last stream.
-The one exception is the snappy framing format, which has no end mark: a file cut between two of its
-chunks cannot be told from a whole one.
+The exceptions are snappy's framing format and Hadoop's framing of snappy and lz4, which have no end
+mark: a file cut between two of their chunks or blocks cannot be told from a whole one.
 """
 
 from __future__ import annotations
@@ -12,18 +12,22 @@ from __future__ import annotations
 import bz2
 import posixpath
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from tfrecord_beam.kernel import masked_crc32c
 from tfrecord_beam.options import describe
-from tfrecord_beam.records.decompression import (
+from tfrecord_beam.records.chunked_decompression import (
+    LZ4_MAGIC,
     SNAPPY_IDENTIFIER,
+    HadoopStream,
+    SnappyStream,
+)
+from tfrecord_beam.records.decompression import (
     ArrowStream,
     BinaryFile,
     ByteStream,
     DecoderStream,
     Inflater,
-    SnappyStream,
 )
 
 HEAD_BYTES = 4096
@@ -44,17 +48,20 @@ _MAGIC_NUMBERS = {
     b"\x1f\x8b\x08": "gzip",
     b"BZh": "bz2",
     b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x04\x22\x4d\x18": "lz4",
+    LZ4_MAGIC: "lz4",
     SNAPPY_IDENTIFIER: "snappy",
 }
+
+_LZ4_MAGICS = (LZ4_MAGIC, *(bytes([low]) + b"\x2a\x4d\x18" for low in range(0x50, 0x60)))
+"""The first bytes of a frame, or of a frame to be skipped."""
 
 _STREAMS: dict[str, Callable[[BinaryFile], ByteStream]] = {
     "gzip": lambda raw: DecoderStream(raw, "gzip", lambda: Inflater(16 + zlib.MAX_WBITS)),
     "zlib": lambda raw: DecoderStream(raw, "zlib", lambda: Inflater(zlib.MAX_WBITS)),
     "bz2": lambda raw: DecoderStream(raw, "bz2", bz2.BZ2Decompressor),
     "zstd": lambda raw: ArrowStream(raw, "zstd"),
-    "lz4": lambda raw: ArrowStream(raw, "lz4"),
-    "snappy": lambda raw: SnappyStream(raw, "snappy"),
+    "lz4": lambda raw: _framed_by(raw, "lz4", _LZ4_MAGICS, ArrowStream),
+    "snappy": lambda raw: _framed_by(raw, "snappy", (SNAPPY_IDENTIFIER[:4],), SnappyStream),
 }
 
 
@@ -88,7 +95,8 @@ def detect_codec(head: bytes, name: str) -> str:
     """Returns the codec of a file: what its content says, else what its name says.
 
     A plain TFRecord is "none" whatever its name, for some stores decompress on the way. zlib has no
-    magic number worth the name; it is known by what it holds, a TFRecord or nothing at all.
+    magic number worth the name; it is known by what it holds, a TFRecord or nothing at all. Nor has
+    Hadoop's framing, which is known by the suffix ``.snappy`` or ``.lz4``.
 
     Args:
       head: the first `HEAD_BYTES` bytes of the file, less only if it is shorter.
@@ -130,6 +138,22 @@ def open_decompressed(raw: BinaryFile, codec: str) -> ByteStream:
     if codec == "none":
         return raw
     return _STREAMS[codec](raw)
+
+
+def _framed_by(
+    raw: BinaryFile,
+    codec: str,
+    magics: Collection[bytes],
+    standard: Callable[[BinaryFile, str], ByteStream],
+) -> ByteStream:
+    """Returns a stream of the codec's own format if the file begins as one, else of Hadoop's.
+
+    No file of Hadoop's begins like that: its first block is never that large.
+    """
+    head = raw.read(4)[:4]
+    raw.seek(0)
+    is_standard = any(magic.startswith(head) for magic in magics)
+    return standard(raw, codec) if is_standard else HadoopStream(raw, codec)
 
 
 def _begins_record(data: bytes) -> bool:

@@ -1,6 +1,6 @@
-"""The streams behind `compression.open_decompressed`, one class for each library that decodes.
+"""The streams behind `compression.open_decompressed` that a library decodes as a whole.
 
-Each takes an open file and has `readinto` and `close`; what is not whole is a CorruptRecordError.
+Those of formats that are taken apart here are in `chunked_decompression`. Each takes an open file and has `readinto` and `close`; what is not whole is a CorruptRecordError.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from tfrecord_beam.errors import CorruptRecordError, Location
-from tfrecord_beam.kernel import masked_crc32c
 
 _zlib: Any
 try:  # Same functions and results as zlib, two to three times as fast.
@@ -32,8 +31,6 @@ _CHECKSUM_BYTES = 4
 
 _ARROW_STEP_BYTES = 1 << 16
 """Arrow keeps to itself what it decoded in a call that then fails: at most this much is lost."""
-
-SNAPPY_IDENTIFIER = b"\xff\x06\x00\x00sNaPpY"
 
 
 class BinaryFile(Protocol):
@@ -55,7 +52,7 @@ class ByteStream(Protocol):
     def close(self) -> None: ...
 
 
-class _DecompressedStream(abc.ABC):
+class DecompressedStream(abc.ABC):
     """The part that all codecs share: counts what is delivered, and says what is wrong."""
 
     def __init__(self, raw: BinaryFile, codec: str) -> None:
@@ -125,7 +122,7 @@ class Inflater:
         return output
 
 
-class DecoderStream(_DecompressedStream):
+class DecoderStream(DecompressedStream):
     """gzip, zlib and bz2: a new decoder for each stream in the file."""
 
     def __init__(self, raw: BinaryFile, codec: str, new_decoder: Callable[[], _Decoder]) -> None:
@@ -190,7 +187,7 @@ class _WatchedFile:
             raise
 
 
-class ArrowStream(_DecompressedStream):
+class ArrowStream(DecompressedStream):
     """zstd and lz4: Arrow's stream, which finds all that is wrong with them."""
 
     def __init__(self, raw: BinaryFile, codec: str) -> None:
@@ -209,85 +206,3 @@ class ArrowStream(_DecompressedStream):
 
     def close(self) -> None:
         self._stream.close()
-
-
-class SnappyStream(_DecompressedStream):
-    """The snappy framing format: chunks of a type, a length and a masked CRC32C like TFRecord's.
-
-    https://github.com/google/snappy/blob/main/framing_format.txt; Arrow decodes the single blocks.
-    """
-
-    _COMPRESSED, _UNCOMPRESSED, _PADDING, _IDENTIFIER = 0x00, 0x01, 0xFE, 0xFF
-    _BLOCK_BYTES = 65536
-
-    def __init__(self, raw: BinaryFile, codec: str) -> None:
-        super().__init__(raw, codec)
-        self._input = b""
-        self._position = 0
-        self._block = memoryview(b"")
-        self._identified = False
-
-    def _fill(self, target: memoryview) -> int:
-        while not self._block:
-            if not self._require(1):
-                return 0
-            header = self._take(4)
-            self._block = self._decode(header[0], self._take(int.from_bytes(header[1:], "little")))
-        count = min(len(target), len(self._block))
-        target[:count] = self._block[:count]
-        self._block = self._block[count:]
-        return count
-
-    def _decode(self, kind: int, chunk: bytes) -> memoryview:
-        """Returns the content of a chunk; empty for those that are not data."""
-        if kind == self._IDENTIFIER and chunk == SNAPPY_IDENTIFIER[4:]:
-            self._identified = True
-        elif not self._identified:
-            raise self._damaged("no stream identifier")
-        elif kind in (self._COMPRESSED, self._UNCOMPRESSED):
-            return self._checked(kind, int.from_bytes(chunk[:4], "little"), chunk[4:])
-        elif kind != self._PADDING:
-            # The format would skip some unknown types. None is in use, and a data chunk whose type
-            # is damaged, which no checksum tells, must not be skipped.
-            raise self._damaged(f"unknown chunk type {kind:#04x}")
-        return memoryview(b"")
-
-    def _checked(self, kind: int, stored: int, content: bytes) -> memoryview:
-        size = _leading_varint(content) if kind == self._COMPRESSED else len(content)
-        if size > self._BLOCK_BYTES:
-            raise self._damaged(f"a chunk of {size} bytes")
-        if kind == self._COMPRESSED:
-            try:
-                content = pa.decompress(content, size, "snappy", asbytes=True)
-            except OSError as error:
-                raise self._damaged(error) from error
-        computed = masked_crc32c(content)
-        if stored != computed:
-            raise self._damaged(f"chunk CRC stored {stored:#010x}, computed {computed:#010x}")
-        return memoryview(content)
-
-    def _require(self, size: int) -> bool:
-        """Reads until `size` bytes are at hand; False if the file ends before."""
-        while len(self._input) - self._position < size:
-            data = self._raw.read(READ_BYTES)
-            if not data:
-                return False
-            self._input = self._input[self._position :] + data
-            self._position = 0
-        return True
-
-    def _take(self, size: int) -> bytes:
-        if not self._require(size):
-            raise self._truncated()
-        start, self._position = self._position, self._position + size
-        return self._input[start : self._position]
-
-
-def _leading_varint(data: bytes) -> int:
-    """Returns the number that begins a snappy block: the size of its content."""
-    value = 0
-    for index, byte in enumerate(data[:5]):
-        value |= (byte & 0x7F) << 7 * index
-        if byte < 0x80:
-            break
-    return value
