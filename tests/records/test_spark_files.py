@@ -15,16 +15,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.frames import framed
 from tests.records.compressing import COMPRESS, compress_hadoop
 from tests.tfxio.pipelines import run
 from tfrecord_beam.errors import CorruptRecordError, DecodeError
-from tfrecord_beam.kernel.plan import RecordType
+from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, RecordType
 from tfrecord_beam.kernel.reference.protos import Example
 from tfrecord_beam.records.table import count, iter_blocks, read_table
-from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
 
 DATA = pathlib.Path(__file__).parents[3] / "shared" / "data" / "spark"
@@ -76,7 +74,11 @@ def _features(value: Mapping[str, Any] | None) -> list[Any] | None:
 
 def _decoded(feature: Mapping[str, list[Any]]) -> tuple[pa.DataType, list[Any]]:
     ((kind, values),) = feature.items()
-    convert = {"int64_list": int, "float_list": float.fromhex, "bytes_list": base64.b64decode}
+    convert: dict[str, Any] = {
+        "int64_list": int,
+        "float_list": float.fromhex,
+        "bytes_list": base64.b64decode,
+    }
     return _TYPES[kind], [convert[kind](value) for value in values]
 
 
@@ -122,7 +124,7 @@ def read_raw(path: os.PathLike[str]) -> list[bytes]:
 def test_all_cases_are_here() -> None:
     if not DATA.is_dir():
         pytest.skip(f"there are no files {DATA}")
-    assert len(CASES) == 32
+    assert len(CASES) == 34
 
 
 def test_files(case: Case) -> None:
@@ -191,8 +193,8 @@ def test_raw_records() -> None:
     (file,) = case.expected["files"]
     expected = [base64.b64decode(record["raw"]) for record in case.stored(file) or []]
     assert run(RawRecordBeamSource(str(case.folder))).elements == expected
-    table = read_table(case.folder, schema_pb2.Schema(), raw_record_column_name="raw")
-    assert table.column("raw").to_pylist() == [[record] for record in expected]
+    table = read_table(case.folder, record_type="ByteArray")
+    assert table.column("byteArray").to_pylist() == [[record] for record in expected]
     with pytest.raises(DecodeError, match="record 1 "):
         read_table(case.folder)
 
@@ -240,7 +242,12 @@ def test_folder_of_parts(tmp_path: pathlib.Path) -> None:
 
 
 def test_folders_of_partitions(tmp_path: pathlib.Path) -> None:
-    folders = ["y=2020/d=2024-01-01", "y=2020/d=__HIVE_DEFAULT_PARTITION__", "y=_x/d=a%2Fb", "y= /d="]
+    folders = [
+        "y=2020/d=2024-01-01",
+        "y=2020/d=__HIVE_DEFAULT_PARTITION__",
+        "y=_x/d=a%2Fb",
+        "y= /d=",
+    ]
     for number, folder in enumerate(folders):
         (tmp_path / folder).mkdir(parents=True)
         file = f"part-00000-1.c{number:03}.tfrecord"

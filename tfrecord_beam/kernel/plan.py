@@ -11,9 +11,9 @@ import dataclasses
 import enum
 from typing import Literal, NamedTuple
 
-RecordType = Literal["Example", "SequenceExample", "ExampleListWithContext"]
-"""What a record is: ``tf.train.Example``, ``tf.train.SequenceExample``, or the message of ranking
-data that holds a list of Examples and one for all of them."""
+RecordType = Literal["Example", "SequenceExample", "ExampleListWithContext", "ByteArray"]
+"""What a record is: ``tf.train.Example``, ``tf.train.SequenceExample``, the message of ranking data
+that holds a list of Examples and one for all of them, or bytes that are not looked into."""
 
 SEQUENCE_COLUMN = "##SEQUENCE##"
 """The usual name of the struct column that holds what each step of a record has."""

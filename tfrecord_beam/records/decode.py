@@ -12,11 +12,19 @@ from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.kernel.faults import decode_error
 from tfrecord_beam.kernel.plan import DecodePlan, RecordType
 from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.byte_array import ByteArrayDecoder
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.schema.arrow import RecordPlan
+from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN, RecordPlan
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+    _Decoder = (
+        kernel.ExampleDecoder
+        | kernel.SequenceExampleDecoder
+        | kernel.ExampleListDecoder
+        | ByteArrayDecoder
+    )
 
 OnCorrupt = Callable[[CorruptRecord], None]
 """What is called with each record that goes aside."""
@@ -39,7 +47,7 @@ class RecordDecoder:
     def __init__(self, plan: RecordPlan, record_type: RecordType = "Example") -> None:
         self._plan = plan
         self._record_type: RecordType = record_type
-        self._decoder = _kernel_decoder(plan, record_type)
+        self._decoder = _decoder_of(plan, record_type)
 
     def __reduce__(
         self,
@@ -148,9 +156,9 @@ def _buffer_error(records: Sequence[object], error: Exception) -> DecodeError:
     return DecodeError(f"Expected records as bytes, found others: {error}")
 
 
-def _kernel_decoder(
-    plan: RecordPlan, record_type: RecordType
-) -> kernel.ExampleDecoder | kernel.SequenceExampleDecoder | kernel.ExampleListDecoder:
+def _decoder_of(plan: RecordPlan, record_type: RecordType) -> _Decoder:
+    if record_type == "ByteArray":
+        return ByteArrayDecoder(plan.raw_record_column or BYTE_ARRAY_COLUMN)
     if isinstance(plan, DecodePlan):
         return kernel.ExampleDecoder(plan)
     if record_type == "SequenceExample":

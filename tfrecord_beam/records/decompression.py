@@ -1,6 +1,7 @@
 """The streams behind `compression.open_decompressed` that a library decodes as a whole.
 
-Those of formats that are taken apart here are in `chunked_decompression`. Each takes an open file and has `readinto` and `close`; what is not whole is a CorruptRecordError.
+Those of formats that are taken apart here are in `chunked_decompression`. Each takes an open file
+and has `readinto` and `close`; what is not whole is a CorruptRecordError.
 """
 
 from __future__ import annotations

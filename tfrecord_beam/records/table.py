@@ -110,7 +110,9 @@ def iter_batches(
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
         with `batch_size`. Rows times columns are at most 16 Mi in any case.
       raw_record_column_name: name of a last column with each record's own bytes.
-      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
+        or "ByteArray", to have them as they are, in a column "byteArray" or
+        `raw_record_column_name`.
       compression: "auto": what each file's content says, else its suffix. Or one codec for all.
       validate_crc: False: the CRCs of records are not computed, and damaged payloads are handed on.
         A record that ends beyond the file is an error still.
@@ -167,7 +169,9 @@ def read_table(
       schema: as for `iter_batches`; without one, a column that a file does not show is null there.
       columns: names of the columns to decode, in the order wanted; None: all.
       raw_record_column_name: name of a last column with each record's own bytes.
-      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
+        or "ByteArray", to have them as they are, in a column "byteArray" or
+        `raw_record_column_name`.
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
       error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.

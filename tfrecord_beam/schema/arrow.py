@@ -21,6 +21,9 @@ from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.sequence import choose_sequence_columns
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
 
+BYTE_ARRAY_COLUMN = "byteArray"
+"""The name of the one column of records that are not looked into, unless another is wanted."""
+
 RecordPlan = DecodePlan | SequenceDecodePlan
 """What to decode of records of any type."""
 
@@ -126,7 +129,8 @@ def decode_plan(
         ``##SEQUENCE##.NAME`` one of them.
       raw_record_column: name of a last column with each record's own bytes, or None.
       record_type: "Example"; or "SequenceExample" or "ExampleListWithContext", whose plan is a
-        `SequenceDecodePlan`.
+        `SequenceDecodePlan`; or "ByteArray", which has no other than the raw-record column, named
+        "byteArray" by default.
       sequence_column: another name for the struct column, and for its feature in the schema.
 
     Raises:
@@ -136,6 +140,8 @@ def decode_plan(
       ValueError: there is no such record type.
     """
     check_record_type(record_type)
+    if record_type == "ByteArray":
+        return _byte_array_plan(schema, columns, raw_record_column)
     if record_type != "Example":
         context, steps = choose_sequence_columns(schema, columns, sequence_column)
         names = [column.name for column in context or ()] + [sequence_column]
@@ -144,6 +150,19 @@ def decode_plan(
     planned = _planned_columns(schema, columns)
     check_raw_record_column(raw_record_column, {column.name for column in planned or ()})
     return DecodePlan(planned, raw_record_column)
+
+
+def _byte_array_plan(
+    schema: SchemaSource | None, columns: Sequence[str] | None, raw_record_column: str | None
+) -> DecodePlan:
+    if schema is not None or columns is not None:
+        raise SchemaError(
+            "Expected neither a schema nor columns for records of type ByteArray, found "
+            f"{'columns' if schema is None else 'a schema'}",
+            hint="they have one column, which raw_record_column_name may name",
+        )
+    check_raw_record_column(raw_record_column, ())
+    return DecodePlan((), raw_record_column or BYTE_ARRAY_COLUMN)
 
 
 def check_record_type(record_type: str) -> None:

@@ -29,8 +29,6 @@ from tfrecord_beam.tfxio.tfxio import TFXIO
 if TYPE_CHECKING:
     import tensorflow as tf
 
-_NO_COLUMNS = schema_pb2.Schema()
-
 
 class _RawRecordBase(RecordBasedTFXIO):
     """What there is to know of raw records, wherever they come from."""
@@ -66,9 +64,9 @@ class _RawRecordBase(RecordBasedTFXIO):
         self, batch_size: int | None = None
     ) -> beam.PTransform[Any, Any]:
         return transforms.RawRecordToRecordBatch(
-            _NO_COLUMNS,
             batch_size=batch_size,
             raw_record_column_name=self.raw_record_column_name,
+            record_type="ByteArray",
         )
 
     def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
@@ -113,7 +111,7 @@ class RawTfRecordTFXIO(_RawRecordBase):
           batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
             None: as many as are efficient.
         """
-        return self._block_source(self._file_pattern, _NO_COLUMNS, batch_size)
+        return self._block_source(self._file_pattern, None, batch_size, "ByteArray")
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
         """Yields record batches, read without Beam.
@@ -137,7 +135,10 @@ class RawTfRecordTFXIO(_RawRecordBase):
 
     def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
         return iter_batches(
-            files, _NO_COLUMNS, batch_size=batch_size, raw_record_column_name=self._column_name
+            files,
+            batch_size=batch_size,
+            raw_record_column_name=self._column_name,
+            record_type="ByteArray",
         )
 
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:

@@ -273,7 +273,9 @@ class BeamSource(_FileSource):
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
         with `batch_size`.
       raw_record_column_name: name of a last column with each record's own bytes.
-      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
+        or "ByteArray", to have them as they are, in a column "byteArray" or
+        `raw_record_column_name`.
       with_filename: give (path, batch) pairs.
 
     Raises:
