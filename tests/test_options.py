@@ -116,6 +116,8 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
         "TFExampleRecord TFExampleBeamRecord": [5, [], {}]
     },
+    "scalars": {"iter_batches read_table": [*_COLUMNS, None, True]},
+    "strings": {"iter_batches read_table": [*_COLUMNS, None, True]},
     "num_epochs": {"RecordBatches": ["1", 1.5, True, -1, MAX_INT + 1]},
     "shuffle_buffer_size": {"RecordBatches": [*_SIZE, None]},
     "shuffle_seed": {"RecordBatches": ["1", 1.5, -1, 10**5000]},

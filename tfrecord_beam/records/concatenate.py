@@ -43,8 +43,10 @@ def _merge(known: pa.DataType, found: pa.DataType, name: str) -> pa.DataType:
             path = f"{name}.{field.name}"
             fields[field.name] = _merge(fields.get(field.name, pa.null()), field.type, path)
         return pa.struct(list(fields.items()))
-    if pa.types.is_null(known.value_type) or pa.types.is_null(found.value_type):
-        return pa.large_list(_merge(known.value_type, found.value_type, name))
+    if pa.types.is_large_list(known) and pa.types.is_large_list(found):
+        inner = known.value_type, found.value_type
+        if any(map(pa.types.is_null, inner)):
+            return pa.large_list(_merge(*inner, name))
     raise DecodeError(
         f"Expected {known} for feature {name!r} in all records, found also {found}",
         Location(feature=name),

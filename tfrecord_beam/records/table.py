@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
+from tfrecord_beam.errors import Location
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_function
 from tfrecord_beam.records.block import RecordBlock
@@ -22,6 +23,7 @@ from tfrecord_beam.records.paths import (
 )
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
+from tfrecord_beam.records.scalars import ColumnChoice, ColumnForms, choose_forms
 from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 from tfrecord_beam.schema.tfmd import SchemaSource
 
@@ -85,6 +87,8 @@ def iter_batches(
     batch_bytes: int | None = None,
     raw_record_column_name: str | None = None,
     record_type: RecordType = "Example",
+    scalars: ColumnChoice = False,
+    strings: ColumnChoice = False,
     compression: str | None = "auto",
     validate_crc: bool = True,
     error_handler: OnCorrupt | None = None,
@@ -113,6 +117,11 @@ def iter_batches(
       record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
         or "ByteArray", to have them as they are, in a column "byteArray" or
         `raw_record_column_name`.
+      scalars: True: columns of which the schema says, by `shape` or `value_count`, that a record
+        has at most one value come as single values instead of lists, null where there is none. Or
+        the names of such columns. A record with several values is an error.
+      strings: True: columns of bytes that have a domain of text in the schema come as strings. Or
+        the names of such columns. Bytes that are no UTF-8 are an error.
       compression: "auto": what each file's content says, else its suffix. Or one codec for all.
       validate_crc: False: the CRCs of records are not computed, and damaged payloads are handed on.
         A record that ends beyond the file is an error still.
@@ -133,16 +142,22 @@ def iter_batches(
     options = ReadOptions(compression, validate_crc, batch_size, batch_bytes)
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
-    return _decode_blocks(blocks, RecordDecoder(plan, record_type), on_corrupt)
+    forms = choose_forms(schema, scalars, strings)
+    return _decode_blocks(blocks, RecordDecoder(plan, record_type), forms, on_corrupt)
 
 
 def _decode_blocks(
-    blocks: Iterable[RecordBlock], decoder: RecordDecoder, on_corrupt: OnCorrupt | None
+    blocks: Iterable[RecordBlock],
+    decoder: RecordDecoder,
+    forms: ColumnForms,
+    on_corrupt: OnCorrupt | None,
 ) -> Iterator[pa.RecordBatch]:
     for block in blocks:
+        first = block.first_record if on_corrupt is None else None  # else some may be left out
         for batch in decoder.iter_block(block, on_corrupt):
             if batch.num_rows:
-                yield batch
+                yield forms.convert(batch, Location(block.file, record=first)) if forms else batch
+            first = None if first is None else first + batch.num_rows
 
 
 def read_table(
@@ -152,6 +167,8 @@ def read_table(
     columns: Sequence[str] | None = None,
     raw_record_column_name: str | None = None,
     record_type: RecordType = "Example",
+    scalars: ColumnChoice = False,
+    strings: ColumnChoice = False,
     compression: str | None = "auto",
     validate_crc: bool = True,
     error_handler: OnCorrupt | None = None,
@@ -172,6 +189,8 @@ def read_table(
       record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
         or "ByteArray", to have them as they are, in a column "byteArray" or
         `raw_record_column_name`.
+      scalars: as for `iter_batches`.
+      strings: as for `iter_batches`.
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
       error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
@@ -188,11 +207,12 @@ def read_table(
     options = ReadOptions(compression, validate_crc)
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
-    batches = _decode_blocks(blocks, RecordDecoder(plan, record_type), on_corrupt)
+    forms = choose_forms(schema, scalars, strings)
+    batches = _decode_blocks(blocks, RecordDecoder(plan, record_type), forms, on_corrupt)
     fixed = None if schema is None else plan_schema(plan)
     if fixed is None:
         return concat_batches(list(batches), plan)
-    return pa.Table.from_batches(batches, fixed)
+    return pa.Table.from_batches(batches, forms.convert_schema(fixed))
 
 
 def count(

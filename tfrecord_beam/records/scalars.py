@@ -1,0 +1,182 @@
+"""Columns of lists as columns of single values and of text, for what knows no lists or needs none.
+
+Nothing is chosen by looks: which columns change is what a schema says, or a list of names, and a
+row that does not fit is an error. Only a row without a value and one with an empty list become the
+same, which is null.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import DecodeError, Location, SchemaError
+from tfrecord_beam.options import describe
+from tfrecord_beam.schema.names import as_names, check_distinct, check_known
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
+
+ColumnChoice = bool | Sequence[str]
+"""True: those that the schema says; or their names."""
+
+_TEXT_DOMAINS = ("domain", "string_domain", "natural_language_domain", "url_domain")
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnForms:
+    """Which columns are no lists of numbers and bytes.
+
+    Attributes:
+      scalars: names of the columns with one value a row, or null.
+      strings: names of the columns whose bytes are UTF-8.
+    """
+
+    scalars: frozenset[str] = frozenset()
+    strings: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.scalars or self.strings)
+
+    def convert_schema(self, schema: pa.Schema) -> pa.Schema:
+        """Returns the schema of what `convert` gives for batches of this one."""
+        return pa.schema([field.with_type(self._type_of(field)) for field in schema])
+
+    def convert(self, batch: pa.RecordBatch, place: Location) -> pa.RecordBatch:
+        """Returns a batch with its columns in their forms; those of numbers are not copied.
+
+        Args:
+          batch: as it was decoded.
+          place: where it is from, with the number of its first row as `record`, if that is known.
+
+        Raises:
+          DecodeError: a row has several values, or bytes that are no UTF-8.
+        """
+        columns = [
+            self._convert(field.name, column, place)
+            for field, column in zip(batch.schema, batch.columns, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(columns, schema=self.convert_schema(batch.schema))
+
+    def _type_of(self, field: pa.Field) -> pa.DataType:
+        if not pa.types.is_large_list(field.type):
+            return field.type
+        value_type = field.type.value_type
+        if field.name in self.strings and pa.types.is_large_binary(value_type):
+            value_type = pa.large_string()
+        return value_type if field.name in self.scalars else pa.large_list(value_type)
+
+    def _convert(self, name: str, column: pa.Array, place: Location) -> pa.Array:
+        wanted = self._type_of(pa.field(name, column.type))
+        try:
+            if column.type != wanted and name in self.scalars:
+                column = _take_only_values(column)
+            return _as_text(column) if column.type != wanted else column
+        except _RowError as error:
+            record = None if place.record is None else place.record + error.row
+            located = dataclasses.replace(place, record=record, feature=name)
+            raise DecodeError(f"{error} for feature {name!r}", located) from None
+
+
+class _RowError(Exception):
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
+
+
+def choose_forms(
+    schema: SchemaSource | None, scalars: ColumnChoice = False, strings: ColumnChoice = False
+) -> ColumnForms:
+    """Returns the forms that options ask for.
+
+    >>> schema = schema_pb2.Schema()
+    >>> schema.feature.add(name="age", type=schema_pb2.INT).shape.SetInParent()
+    >>> choose_forms(schema, scalars=True).scalars
+    frozenset({'age'})
+
+    Args:
+      schema: what `load_schema` takes. By it a feature has one value whose shape has no dimensions,
+        or only such of size 1, or whose `value_count` is 1 at most; and is text if it has a domain
+        of strings, of natural language or of URLs.
+      scalars: True for the features of one value, or names.
+      strings: True for the features that are text, or names.
+
+    Raises:
+      SchemaError: an option is neither True, False nor a list of names; a name is none of the
+        schema's, or comes twice; True without a schema.
+    """
+    features = None if schema is None else load_schema(schema).feature
+    return ColumnForms(
+        _choose("scalars", scalars, features, _is_scalar),
+        _choose("strings", strings, features, _is_text),
+    )
+
+
+def _choose(
+    option: str,
+    choice: ColumnChoice,
+    features: Sequence[schema_pb2.Feature] | None,
+    is_chosen: Callable[[schema_pb2.Feature], bool],
+) -> frozenset[str]:
+    if choice is False:
+        return frozenset()
+    if choice is True:
+        if features is None:
+            raise SchemaError(
+                f"Expected a schema that tells the columns of {option}=True, found none",
+                hint="give a schema, or a list of the columns' names",
+            )
+        return frozenset(feature.name for feature in features if is_chosen(feature))
+    names = as_names(choice, f"columns for {option}")
+    check_distinct(names, option)
+    if features is not None:
+        check_known(names, [feature.name for feature in features], "columns")
+    return frozenset(names)
+
+
+def _is_scalar(feature: schema_pb2.Feature) -> bool:
+    if feature.HasField("shape"):
+        return all(dimension.size == 1 for dimension in feature.shape.dim)
+    return bool(feature.value_count.max == 1)
+
+
+def _is_text(feature: schema_pb2.Feature) -> bool:
+    return feature.type == schema_pb2.BYTES and any(map(feature.HasField, _TEXT_DOMAINS))
+
+
+def _take_only_values(column: pa.LargeListArray) -> pa.Array:
+    """Returns the value of each row, null where there is none."""
+    lengths = np.asarray(pc.list_value_length(column).fill_null(0))
+    if len(lengths) and lengths.max() > 1:
+        row = int(np.argmax(lengths > 1))
+        raise _RowError(f"Expected at most one value, found {lengths[row]}", row)
+    values = column.flatten()
+    if len(values) == len(column):
+        return values
+    return values.take(pa.array(np.cumsum(lengths) - 1, mask=lengths == 0))
+
+
+def _as_text(column: pa.Array) -> pa.Array:
+    """Returns bytes, or lists of them, as text."""
+    is_list = pa.types.is_large_list(column.type)
+    try:
+        return column.cast(pa.large_list(pa.large_string()) if is_list else pa.large_string())
+    except pa.ArrowInvalid as error:
+        row, found = next(
+            (row, each)
+            for row, value in enumerate(column.to_pylist())
+            for each in (value or () if is_list else (value,))
+            if each is not None and not _is_utf8(each)
+        )
+        raise _RowError(f"Expected UTF-8 text, found {describe(found)}", row) from error
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
