@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from typing import get_args
 
 MAX_INT = (1 << 63) - 1
 """The largest int that the kernel, Arrow and Beam's offsets hold."""
@@ -42,6 +43,18 @@ def check_bool(name: str, value: object) -> None:
     """Raises ValueError unless the option `name` is True or False."""
     if not isinstance(value, bool):
         raise ValueError(f"Expected {name} to be True or False, found {describe(value)}")
+
+
+def check_choice(name: str, value: object, choices: object) -> None:
+    """Raises ValueError unless the option `name` is one of the strings of a `Literal`.
+
+    >>> check_choice("mode", "append", Literal["append", "overwrite"])
+    """
+    known = get_args(choices)
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(
+            f"Expected {name} to be one of {', '.join(known)}, found {describe(value)}"
+        )
 
 
 def check_instance(name: str, value: object, kind: type) -> None:

@@ -79,7 +79,7 @@ def calls(kernel_name: str) -> dict[str, Callable[[], object]]:
     encoder_of_one = kernel.ExampleEncoder(EncodePlan(("i",)))
 
     def fail_to_encode() -> None:
-        expect_error(encoder_of_one.encode, null_value)
+        expect_error(encoder_of_one.encode_frames, null_value)
         expect_error(encoder_of_one.encode_records, other_type)
         expect_error(encoder_of_one.encode_frames, batch)
         expect_error(kernel.ExampleEncoder, EncodePlan(("a", "a")))
@@ -110,7 +110,6 @@ def calls(kernel_name: str) -> dict[str, Callable[[], object]]:
         "drop the batch": lambda: decoder.decode(*good),
         "drop the capsules": lambda: decoder.decode(*good)[0].__arrow_c_array__(),
         "take twice": take_twice,
-        "encode": lambda: encoder.encode(batch),
         "encode frames": lambda: encoder.encode_frames(batch),
         "encode records": lambda: encoder.encode_records(batch),
         "fail to encode": fail_to_encode,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from itertools import pairwise
+from typing import cast
 
 import pyarrow as pa
 import pytest
@@ -12,7 +12,9 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tests.schema.test_ragged import add_ragged
 from tests.wire import NO_KIND, bytes_list, delimited, entry, example, floats, int64
 from tfrecord_beam.errors import EncodeError, SchemaError
+from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.records.encode import RecordEncoder
+from tfrecord_beam.schema.encoding import NullValues
 
 
 def test_columns_of_many_types() -> None:
@@ -36,8 +38,7 @@ def test_columns_of_many_types() -> None:
         ),
     ]
     assert RecordEncoder().encode_records(batch) == expected
-    data, offsets = RecordEncoder().encode(batch)
-    assert [bytes(data[start:end]) for start, end in pairwise(offsets)] == expected
+    assert list(RecordEncoder().encode_frames(batch).records()) == expected
     absent = RecordEncoder(null_as_absent=True).encode_records(batch[1:])
     assert absent == [example(entry("a", floats()), entry("s", bytes_list(b"x")))]
 
@@ -65,9 +66,13 @@ def feature_list(name: str, *features: bytes) -> bytes:
 
 @pytest.mark.parametrize("name", ["##SEQUENCE##", "steps"])
 def test_sequence_examples(name: str) -> None:
+    encoder = RecordEncoder(
+        record_type="SequenceExample",
+        feature_list_columns=None if name == "##SEQUENCE##" else [name],
+    )
     batch = pa.record_batch({name: SEQUENCES, "a": [7, 7, 7, 7]})
     context = example(entry("a", int64(7)))
-    records = RecordEncoder(sequence_column=name).encode_records(batch)
+    records = encoder.encode_records(batch)
     assert records == [
         context + delimited(2, lists)
         for lists in (
@@ -77,25 +82,75 @@ def test_sequence_examples(name: str) -> None:
             feature_list("a", NO_KIND),
         )
     ]
-    assert RecordEncoder(sequence_column=name).encode_records(batch[2:]) == records[2:]
+    assert encoder.encode_records(batch[2:]) == records[2:]
+    assert list(encoder.encode_frames(batch).records()) == records
 
 
-def test_sequence_column_that_is_no_struct_or_not_wanted() -> None:
-    with pytest.raises(SchemaError, match=r"^Expected a struct of feature lists in column '##SEQ"):
-        RecordEncoder().encode(pa.record_batch({"##SEQUENCE##": [1]}))
+def test_struct_in_examples() -> None:
     with pytest.raises(
-        SchemaError, match=r"^Expected numbers, bytes, .* for feature '##SEQUENCE##"
+        SchemaError, match=r"^Expected numbers, bytes, .* for feature '##SEQUENCE##.*SequenceExampl"
     ):
-        RecordEncoder(sequence_column=None).encode(pa.record_batch({"##SEQUENCE##": SEQUENCES}))
+        RecordEncoder().encode_frames(pa.record_batch({"##SEQUENCE##": SEQUENCES}))
 
 
-def test_feature_lists_that_are_no_lists_or_come_twice() -> None:
-    flat = pa.array([{"x": 1}])
-    with pytest.raises(SchemaError, match=r"^Expected lists of values or of lists for feature 'x'"):
-        RecordEncoder().encode(pa.record_batch({"##SEQUENCE##": flat}))
-    twice = pa.StructArray.from_arrays([SEQUENCES.field("x")] * 2, ["x", "x"])
-    with pytest.raises(SchemaError, match=r"^Expected different feature lists, found 'x' twice$"):
-        RecordEncoder().encode(pa.record_batch({"##SEQUENCE##": twice}))
+def test_records_that_are_already_there() -> None:
+    encoder = RecordEncoder(record_type="ByteArray")
+    batch = pa.record_batch({"record": [b"\xff", b""]})
+    assert encoder.encode_records(batch) == [b"\xff", b""]
+    assert list(encoder.encode_frames(batch).records()) == [b"\xff", b""]
+    assert encoder.kinds(batch) == {}
+    with pytest.raises(EncodeError, match=r"in each row, found null - at record 1, feature 'r'$"):
+        encoder.encode_frames(pa.record_batch({"r": [b"", None]}))
+
+
+def test_kinds_are_those_of_the_types() -> None:
+    batch = pa.record_batch(
+        {
+            "x": pa.array([None], pa.list_(pa.int8())),
+            "y": pa.nulls(1),
+            "##SEQUENCE##": SEQUENCES[:1],
+        }
+    )
+    encoder = RecordEncoder(record_type="SequenceExample")
+    expected = {
+        "x": Kind.INT64,
+        "y": None,
+        "##SEQUENCE##.x": Kind.INT64,
+        "##SEQUENCE##.a": Kind.BYTES,
+    }
+    assert encoder.kinds(batch) == expected
+    assert encoder.kinds(batch[:0]) == expected
+    # Values do not matter.
+    assert RecordEncoder().kinds(pa.record_batch({"x": [2.0**1000]})) == {"x": Kind.FLOAT}
+    with pytest.raises(SchemaError, match=r"^Expected numbers, bytes"):
+        RecordEncoder().kinds(pa.record_batch({"x": [{"y": 1}]}))
+
+
+def test_batch_that_must_match_the_schema() -> None:
+    schema = schema_pb2.Schema()
+    schema.feature.add(name="x", type="INT")
+    schema.feature.add(name="s", type="BYTES")
+    encoder = RecordEncoder(schema, match_schema=True)
+    good = pa.record_batch({"s": ["a"], "x": [1]})
+    assert encoder.encode_records(good) == RecordEncoder().encode_records(good)
+    for columns, message in (
+        ({"x": [1]}, "Expected a column for each feature of the schema, found none for 's'"),
+        ({"x": [1], "s": ["a"], "t": [2]}, "Expected features of the schema among 'x', 's', fou"),
+        ({"x": ["a"], "s": ["a"]}, "Expected int64_list for feature 'x', found bytes_list"),
+    ):
+        batch = pa.record_batch(columns)
+        with pytest.raises(SchemaError, match=f"^{message}"):
+            encoder.encode_frames(batch)
+        assert len(RecordEncoder(schema).encode_records(batch)) == 1
+
+
+def test_null_values() -> None:
+    batch = pa.record_batch({"x": [[1, None], None]})
+    with pytest.raises(EncodeError, match="feature 'x', found one - at record 0 "):
+        RecordEncoder().encode_frames(batch)
+    for null_values, expected in (("drop", int64(1)), ("fill", int64(1, 0))):
+        records = RecordEncoder(null_values=cast("NullValues", null_values)).encode_records(batch)
+        assert records == [example(entry("x", expected)), example(entry("x", NO_KIND))]
 
 
 def test_ragged_tensor() -> None:
@@ -117,9 +172,9 @@ def test_ragged_tensor() -> None:
         ),
     ]
     with pytest.raises(EncodeError, match="of feature 'lengths', found one - at record 0"):
-        RecordEncoder(schema).encode(pa.record_batch({"x": [[[1, 2], None]]}))
+        RecordEncoder(schema).encode_frames(pa.record_batch({"x": [[[1, 2], None]]}))
     with pytest.raises(SchemaError, match=r"^Expected different features, found 'values' twice$"):
-        RecordEncoder(schema).encode(pa.record_batch({"values": [1], "x": [[[1, 2]]]}))
+        RecordEncoder(schema).encode_frames(pa.record_batch({"values": [1], "x": [[[1, 2]]]}))
 
 
 def test_representation_that_is_not_used_does_not_matter() -> None:
@@ -128,7 +183,7 @@ def test_representation_that_is_not_used_does_not_matter() -> None:
     batch = pa.record_batch({"a": [1]})
     assert RecordEncoder(schema).encode_records(batch) == [example(entry("a", int64(1)))]
     with pytest.raises(SchemaError, match=r"found the path '##SEQUENCE##\.x'$"):
-        RecordEncoder(schema).encode(pa.record_batch({"x": [[1]]}))
+        RecordEncoder(schema).encode_frames(pa.record_batch({"x": [[1]]}))
 
 
 def test_names_that_come_twice() -> None:
@@ -136,13 +191,13 @@ def test_names_that_come_twice() -> None:
     with pytest.raises(
         SchemaError, match=r"^Expected different columns of a batch, found 'a' twic"
     ):
-        RecordEncoder().encode(batch)
+        RecordEncoder().encode_frames(batch)
 
 
 @pytest.mark.parametrize("batch", [None, pa.table({"a": [1]}), [b""]])
 def test_what_is_no_batch(batch: pa.RecordBatch) -> None:
     with pytest.raises(SchemaError, match=r"^Expected a pyarrow\.RecordBatch, found "):
-        RecordEncoder().encode(batch)
+        RecordEncoder().encode_frames(batch)
 
 
 def test_encoder_can_be_pickled() -> None:

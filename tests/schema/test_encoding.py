@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tfrecord_beam.errors import EncodeError, SchemaError
-from tfrecord_beam.schema.encoding import to_features
+from tfrecord_beam.schema.encoding import NullValues, to_features
 
 INT_TYPES = [getattr(pa, f"{sign}int{bits}")() for sign in ("", "u") for bits in (8, 16, 32, 64)]
 OPTIONAL_TYPES = [
@@ -239,10 +239,95 @@ def test_depth_of_lists(value_type: pa.DataType) -> None:
         to_features("x", nested)
     assert str(raised.value) == (
         f"Expected values or lists of values for feature 'x', found {nested.type} "
-        "(give a schema that represents it as a ragged tensor)"
+        "(give a schema that represents it as a ragged tensor, or record_type='SequenceExample', "
+        "for which it is a feature list)"
     )
     for depth in (0, 3):
         column = pa.array([], nest(value_type, depth))
         with pytest.raises(SchemaError, match=r"^Expected lists of values or of lists for feature"):
             to_features("x", column, is_feature_list=True)
     assert to_features("x", pa.nulls(1), is_feature_list=True) == pa.nulls(1)
+
+
+def text(*values: bytes, large: bool = False) -> pa.Array:
+    """Returns strings that nobody has looked at."""
+    found = pa.array(values, pa.large_binary() if large else pa.binary())
+    data_type = pa.large_string() if large else pa.string()
+    return pa.Array.from_buffers(data_type, len(found), found.buffers())
+
+
+@pytest.mark.parametrize("bad", [b"\xff", b"\xed\xa0\x80"], ids=["byte", "lone surrogate"])
+@pytest.mark.parametrize("large", [False, True])
+def test_string_that_is_not_utf8(bad: bytes, large: bool) -> None:
+    values = text(b"", "é".encode(), b"b", bad, bad, large=large)
+    lists = pa.ListArray.from_arrays([0, 0, 2, 5], values)
+    steps = pa.ListArray.from_arrays([0, 2, 3], lists)
+    for column, is_feature_list, row in (
+        (values, False, 3),
+        (values[2:], False, 1),
+        (lists, False, 2),
+        (lists[2:], False, 0),
+        (steps, True, 1),
+        (values.dictionary_encode(), False, 3),
+    ):
+        with pytest.raises(EncodeError) as raised:
+            to_features("x", column, is_feature_list=is_feature_list)
+        assert str(raised.value) == (
+            f"Expected UTF-8 in a string for feature 'x', found other bytes - at record {row}"
+        )
+    assert to_features("x", values[:3]).equals(values[:3])
+    assert to_features("x", lists[:2]).to_pylist() == [[], ["", "é"]]
+
+
+def test_bytes_need_not_be_utf8() -> None:
+    column = pa.array([b"\xff"])
+    assert to_features("x", column) is column
+
+
+@pytest.mark.parametrize(
+    ("data_type", "value", "default"),
+    [
+        (pa.int64(), 1, 0),
+        (pa.uint8(), 1, 0),
+        (pa.bool_(), True, 0),
+        (pa.float32(), 0.5, 0.0),
+        (pa.float64(), 0.5, 0.0),
+        (pa.binary(), b"x", b""),
+        (pa.string(), "x", ""),
+        (pa.large_string(), "x", ""),
+        (pa.dictionary(pa.int8(), pa.string()), "x", ""),
+    ],
+    ids=str,
+)
+def test_null_values_of_each_type(data_type: pa.DataType, value: Any, default: Any) -> None:
+    rows = [[None, value], None, [], [value, None, None], [value]]
+    column = pa.array(rows, pa.list_(data_type))
+    for start in range(len(rows)):
+        dropped = to_features("x", column[start:], null_values="drop").to_pylist()
+        assert dropped == [[value], None, [], [value], [value]][start:]
+        filled = to_features("x", column[start:], null_values="fill").to_pylist()
+        expected = [[default, value], None, [], [value, default, default], [value]]
+        assert filled == expected[start:]
+
+
+def test_null_values_of_type_null() -> None:
+    column = pa.array([[None], None, []], pa.list_(pa.null()))
+    assert to_features("x", column, null_values="drop").to_pylist() == [[], None, []]
+    assert to_features("x", column, null_values="fill").to_pylist() == [[None], None, []]
+
+
+@pytest.mark.parametrize(("null_values", "values"), [("drop", [1]), ("fill", [1, 0])])
+def test_null_rows_and_steps_stay(null_values: NullValues, values: list[int]) -> None:
+    scalars = to_features("x", pa.array([1, None]), null_values=null_values)
+    assert scalars.to_pylist() == [1, None]
+    for column, expected in (
+        (pa.array([[1, None], None]), [[1, None], None]),
+        (pa.array([[[1, None], None], None, []]), [[values, None], None, []]),
+    ):
+        steps = to_features("x", column, is_feature_list=True, null_values=null_values)
+        assert steps.to_pylist() == expected
+
+
+def test_lists_without_nulls_are_not_copied() -> None:
+    column = pa.array([[1], None])
+    assert to_features("x", column, null_values="drop") is column

@@ -74,6 +74,22 @@ def test_two_ragged_dimensions() -> None:
     }
 
 
+def test_nulls_in_lists_are_dropped_or_filled() -> None:
+    nested = pa.array([[[[1, None], None], None, [[2]]], None])
+    dropped = split_ragged("x", nested, TWO, "drop")
+    assert {name: feature.to_pylist() for name, feature in dropped.items()} == {
+        "values": [[1, 2], None],
+        "outer": [[1, 1], None],
+        "inner": [[1, 1], None],
+    }
+    filled = split_ragged("x", nested, TWO, "fill")
+    assert {name: feature.to_pylist() for name, feature in filled.items()} == {
+        "values": [[1, 0, 2], None],
+        "outer": [[2, 0, 1], None],
+        "inner": [[2, 0, 1], None],
+    }
+
+
 def test_order_of_the_features() -> None:
     assert list(split([], TWO, pa.int64())) == ["values", "outer", "inner"]
 

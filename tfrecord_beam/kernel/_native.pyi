@@ -169,19 +169,16 @@ class ExampleEncoder:
     """
 
     def __init__(self, plan: EncodePlan) -> None: ...
-    def encode(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
-        """Returns all records in one piece of memory, and int64 offsets, one more than records.
+    def encode_frames(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
+        """Returns all records in their frames, and int64 offsets, one more than records.
 
-        Record i is ``data[offsets[i] : offsets[i + 1]]``.
+        Frame i is ``data[offsets[i] : offsets[i + 1]]``.
 
         Raises:
           SchemaError: a column is of another type.
           EncodeError: a null is among the values of a list, or a record takes 2 GiB or more.
           ValueError: the batch has not as many columns as the plan, or is no record batch.
         """
-
-    def encode_frames(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
-        """Returns the same records in their frames, and int64 offsets of the frames."""
 
     def encode_records(self, batch: ArrowArrayExportable) -> list[bytes]:
         """Returns the same records as objects of their own."""

@@ -109,7 +109,7 @@ def null_value_error(record: int, feature: str) -> EncodeError:
     return EncodeError(
         f"Expected no null among the values of feature {feature!r}, found one",
         Location(record=record, feature=feature),
-        hint="a row as a whole may be null",
+        hint="a row as a whole may be null; writers take null_values='drop' or 'fill'",
     )
 
 

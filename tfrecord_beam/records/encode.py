@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, EncodePlan
+from tfrecord_beam.kernel.plan import EncodePlan
 from tfrecord_beam.records.writing.frames import FramedRecords
-from tfrecord_beam.schema.encoding import to_features
-from tfrecord_beam.schema.names import check_distinct
-from tfrecord_beam.schema.ragged import ragged_columns, split_ragged
+from tfrecord_beam.schema.encoding import NullValues
+from tfrecord_beam.schema.features import (
+    EncodedType,
+    FeatureKinds,
+    check_kinds,
+    feature_kinds,
+    feature_rules,
+    record_values,
+    schema_kinds,
+    to_record_features,
+)
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
 
 class RecordEncoder:
-    """Encodes the rows of record batches as ``tf.train.Example``s. Threads may share it.
+    """Encodes the rows of record batches as records. Threads may share it.
 
-    What becomes of which Arrow type, and of nulls, is told in `tfrecord_beam.schema.encoding`.
-    Features stand in the order of the columns, the same one in each record, and the same batch
-    gives the same bytes. A batch with the struct column `sequence_column` becomes
-    ``tf.train.SequenceExample``s: its fields are feature lists, the other columns the context.
+    What becomes of which Arrow type, and of nulls, is told in `tfrecord_beam.schema.encoding`;
+    which columns are features and which feature lists in `tfrecord_beam.schema.features`. Features
+    stand in the order of the columns, the same one in each record, and the same batch gives the
+    same bytes.
 
     >>> batch = pa.record_batch({"age": [42], "tags": [["a", "b"]]})
     >>> [record] = RecordEncoder().encode_records(batch)
@@ -30,70 +40,95 @@ class RecordEncoder:
     [b'a', b'b']
 
     Args:
-      schema: what `load_schema` takes. Of it only the ragged tensor representations count: a column
-        with the name of such a tensor is written as values and row lengths. None: there are none.
+      schema: what `load_schema` takes. Its ragged tensor representations count: a column with the
+        name of such a tensor is written as values and row lengths. None: there are none.
+      record_type: "Example", "SequenceExample", or "ByteArray" for records that are already there:
+        the values of the one column, bytes or strings.
+      feature_list_columns: names of the columns that are feature lists, and no others, for records
+        of type "SequenceExample". None: those of nested lists, and the fields of the struct column
+        ``##SEQUENCE##``.
       null_as_absent: leave out features without a kind, as those of null rows. By default they are
         there and have no kind. Both are read as null.
-      sequence_column: name of the struct column, or None: a struct is refused.
+      null_values: what becomes of a null among the values of a list: "error", "drop", or "fill"
+        (with 0, 0.0 or no bytes).
+      match_schema: whether a batch must have the features of the schema and no others, of their
+        kinds. By default the features of the schema do not matter.
 
     Raises:
       SchemaError: `schema` cannot be used.
+      ValueError: an option has a value that does not exist, or that its record type does not take.
     """
 
     def __init__(
         self,
         schema: SchemaSource | None = None,
         *,
+        record_type: EncodedType = "Example",
+        feature_list_columns: Sequence[str] | None = None,
         null_as_absent: bool = False,
-        sequence_column: str | None = SEQUENCE_COLUMN,
+        null_values: NullValues = "error",
+        match_schema: bool = False,
     ) -> None:
-        self._ragged = {} if schema is None else ragged_columns(load_schema(schema))
+        loaded = None if schema is None else load_schema(schema)
+        self._rules = feature_rules(
+            loaded,
+            record_type=record_type,
+            feature_list_columns=feature_list_columns,
+            null_values=null_values,
+        )
+        self._expected: FeatureKinds | None = None
+        if loaded is not None and match_schema:
+            self._expected = schema_kinds(loaded, record_type)
         self._null_as_absent = null_as_absent
-        self._sequence_column = sequence_column
-
-    def encode(self, batch: pa.RecordBatch) -> tuple[memoryview, memoryview]:
-        """Returns all records in one piece of memory, and int64 offsets, one more than records.
-
-        Record i is ``data[offsets[i] : offsets[i + 1]]``.
-
-        Raises:
-          SchemaError: a column of a type that cannot be encoded, names that come twice.
-          EncodeError: a value that a record cannot hold, with its row and feature.
-        """
-        encoder, struct = self._prepare(batch)
-        return encoder.encode(struct)
 
     def encode_frames(self, batch: pa.RecordBatch) -> FramedRecords:
-        """Returns the same records as they stand in a file, with the same errors as `encode`."""
+        """Returns one record for each row, in frames as they stand in a file.
+
+        Raises:
+          SchemaError: a column of a type that cannot be encoded, names that come twice, other
+            features than the schema has.
+          EncodeError: a value that a record cannot hold, with its row and feature.
+        """
+        _check_batch(batch)
+        if self._rules.record_type == "ByteArray":
+            return FramedRecords.from_records(record_values(batch))
         encoder, struct = self._prepare(batch)
         data, offsets = encoder.encode_frames(struct)
         return FramedRecords(data, np.asarray(offsets))
 
     def encode_records(self, batch: pa.RecordBatch) -> list[bytes]:
-        """Returns the same records as objects of their own, with the same errors as `encode`."""
+        """Returns the same records as objects of their own."""
+        _check_batch(batch)
+        if self._rules.record_type == "ByteArray":
+            return record_values(batch)
         encoder, struct = self._prepare(batch)
         return encoder.encode_records(struct)
 
+    def kinds(self, batch: pa.RecordBatch) -> FeatureKinds:
+        """Returns the kinds of the features that batches of these types become, whatever the rows.
+
+        >>> RecordEncoder().kinds(pa.record_batch({"age": pa.array([], pa.int8())}))
+        {'age': <Kind.INT64: 3>}
+
+        Raises:
+          SchemaError: as `encode_frames` does for what the types alone show.
+        """
+        _check_batch(batch)
+        if self._rules.record_type == "ByteArray":
+            return {}
+        return feature_kinds(to_record_features(batch[:0], self._rules))
+
     def _prepare(self, batch: pa.RecordBatch) -> tuple[kernel.ExampleEncoder, pa.StructArray]:
-        if not isinstance(batch, pa.RecordBatch):
-            raise SchemaError(f"Expected a pyarrow.RecordBatch, found {type(batch).__name__}")
-        check_distinct(batch.schema.names, "columns of a batch")
-        context: list[tuple[str, pa.Array]] = []
-        feature_lists: list[tuple[str, pa.Array]] | None = None
-        for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            if name == self._sequence_column:
-                feature_lists = _feature_lists(name, column)
-            elif name in self._ragged:
-                context += split_ragged(name, column, self._ragged[name]).items()
-            else:
-                context.append((name, to_features(name, column)))
-        check_distinct((name for name, _ in context), "features")
+        features = to_record_features(batch, self._rules)
+        if self._expected is not None:
+            check_kinds(feature_kinds(features), self._expected)
+        context, feature_lists = features
         plan = EncodePlan(
-            tuple(name for name, _ in context),
-            None if feature_lists is None else tuple(name for name, _ in feature_lists),
+            tuple(context),
+            None if feature_lists is None else tuple(feature_lists),
             self._null_as_absent,
         )
-        arrays = [array for _, array in (*context, *(feature_lists or ()))]
+        arrays = [*context.values(), *(feature_lists or {}).values()]
         # A struct keeps the number of rows also when there is no column; names are in the plan.
         fields = [pa.field("", array.type) for array in arrays]
         struct = pa.StructArray.from_buffers(
@@ -102,15 +137,6 @@ class RecordEncoder:
         return kernel.ExampleEncoder(plan), struct
 
 
-def _feature_lists(name: str, column: pa.Array) -> list[tuple[str, pa.Array]]:
-    """Returns the feature lists in a struct column; where the struct is null they are."""
-    if not pa.types.is_struct(column.type):
-        raise SchemaError(
-            f"Expected a struct of feature lists in column {name!r}, found {column.type}"
-        )
-    names = [field.name for field in column.type]
-    check_distinct(names, "feature lists")
-    return [
-        (child_name, to_features(child_name, child, is_feature_list=True))
-        for child_name, child in zip(names, column.flatten(), strict=True)
-    ]
+def _check_batch(batch: object) -> None:
+    if not isinstance(batch, pa.RecordBatch):
+        raise SchemaError(f"Expected a pyarrow.RecordBatch, found {type(batch).__name__}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import get_args, overload
+from typing import overload
 
 import pyarrow as pa
 
@@ -16,7 +16,7 @@ from tfrecord_beam.kernel.plan import (
     RecordType as RecordType,
     SequenceDecodePlan,
 )
-from tfrecord_beam.options import describe
+from tfrecord_beam.options import check_choice, describe
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.sequence import choose_sequence_columns
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
@@ -167,11 +167,7 @@ def _byte_array_plan(
 
 def check_record_type(record_type: str) -> None:
     """Raises ValueError unless there is such a record type."""
-    known = get_args(RecordType)
-    if record_type not in known:
-        raise ValueError(
-            f"Expected record_type to be one of {', '.join(known)}, found {describe(record_type)}"
-        )
+    check_choice("record_type", record_type, RecordType)
 
 
 def project_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:

@@ -12,12 +12,13 @@ null                                                   no kind
 =====================================================  =================================
 
 date32 counts days since 1970 and date64 milliseconds. float64 and decimals are rounded to the
-nearest float32, which holds about seven digits. A uint64 from 2**63 on and a finite number that is
-too large for float32 are errors.
+nearest float32, which holds about seven digits. A uint64 from 2**63 on, a finite number that is too
+large for float32 and a string that is not UTF-8 are errors.
 
 A row may be one value (a list of one) or a list of values: `list`, `large_list`, `list_view`,
 `large_list_view` or `fixed_size_list`. A row of a feature list is a list of either. A null row is a
-feature without a kind, or no feature list; a null among the values of a list is an error.
+feature without a kind, or no feature list; a null step is a feature without a kind. No feature can
+hold a null among its values: `NullValues` says what becomes of it.
 
 Other types are refused: `struct` (but for the column of feature lists), `map`, unions, intervals,
 and lists nested deeper, unless the schema represents them as a ragged tensor (see `ragged`).
@@ -25,7 +26,9 @@ and lists nested deeper, unless the schema represents them as a ragged tensor (s
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -33,16 +36,21 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
+from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
+
+NullValues = Literal["error", "drop", "fill"]
+"""What becomes of a null among the values of a list: an `EncodeError` once it is encoded; left out;
+or in its place 0, 0.0 or no bytes. One of type `null` has no kind to be filled with."""
 
 # Types by their numbers: a column of a batch is looked at in no time.
-_UNCHANGED = {
-    pa.lib.Type_INT64,
-    pa.lib.Type_FLOAT,
-    pa.lib.Type_BINARY,
-    pa.lib.Type_LARGE_BINARY,
-    pa.lib.Type_STRING,
-    pa.lib.Type_LARGE_STRING,
-    pa.lib.Type_NA,
+_KINDS = {
+    pa.lib.Type_INT64: Kind.INT64,
+    pa.lib.Type_FLOAT: Kind.FLOAT,
+    pa.lib.Type_BINARY: Kind.BYTES,
+    pa.lib.Type_LARGE_BINARY: Kind.BYTES,
+    pa.lib.Type_STRING: Kind.BYTES,
+    pa.lib.Type_LARGE_STRING: Kind.BYTES,
+    pa.lib.Type_NA: None,
 }
 """Types of values that the kernel reads where they lie, also in `_PLAIN_LISTS`."""
 
@@ -53,6 +61,7 @@ _LISTS = {
     pa.lib.Type_LIST_VIEW,
     pa.lib.Type_LARGE_LIST_VIEW,
 }
+_STRINGS = {pa.lib.Type_STRING, pa.lib.Type_LARGE_STRING}
 _VIEWS = {pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW}
 
 _MAX_INT64 = 2**63 - 1
@@ -72,7 +81,13 @@ class _UnsupportedTypeError(Exception):
     """Values of some Arrow type cannot be features; the text is what to do about it."""
 
 
-def to_features(name: str, column: pa.Array, *, is_feature_list: bool = False) -> pa.Array:
+def to_features(
+    name: str,
+    column: pa.Array,
+    *,
+    is_feature_list: bool = False,
+    null_values: NullValues = "error",
+) -> pa.Array:
     """Returns a column in a layout that the kernel encodes: the same array where it is in one.
 
     >>> to_features("x", pa.array([[True], None])).type
@@ -82,41 +97,53 @@ def to_features(name: str, column: pa.Array, *, is_feature_list: bool = False) -
       name: of the column, for error texts.
       column: rows of any type in the table above.
       is_feature_list: whether each row is a list of features.
+      null_values: what becomes of a null among the values of a feature.
 
     Raises:
       SchemaError: a type that is not in the table, or lists nested too deep or not at all.
       EncodeError: a value that no feature can hold, with its row.
     """
-    value_type = column.type
-    depth, is_plain = 0, True
-    while is_list(value_type):
-        is_plain = is_plain and value_type.id in _PLAIN_LISTS
-        value_type = value_type.value_type
-        depth += 1
+    levels, value_type = _unnest(column.type)
+    depth = len(levels)
     least, most = (1, 2) if is_feature_list else (0, 1)
     if not least <= depth <= most and not pt.is_null(column.type):
         expected = "lists of values or of lists" if is_feature_list else "values or lists of values"
         raise SchemaError(
             f"Expected {expected} for feature {name!r}, found {column.type}",
             Location(feature=name),
-            None if is_feature_list else "give a schema that represents it as a ragged tensor",
+            None if is_feature_list else _NESTED_ADVICE,
         )
-    if is_plain and value_type.id in _UNCHANGED:
-        return column
-    return convert(name, column)
+    if value_type.id in _KINDS and _PLAIN_LISTS.issuperset(levels):
+        values = _innermost(column)
+        keeps_nulls = null_values == "error" or not values.null_count
+        if keeps_nulls and (value_type.id not in _STRINGS or _is_text(values)):
+            return column
+    return convert(name, column, null_values, has_steps=is_feature_list)
 
 
-def convert(name: str, column: pa.Array) -> pa.Array:
+def convert(
+    name: str,
+    column: pa.Array,
+    null_values: NullValues = "error",
+    *,
+    has_steps: bool = False,
+) -> pa.Array:
     """Returns a column with its values as a feature holds them, at any depth of lists.
 
     All lists become `large_list`, start at 0 and have nothing below their nulls.
+
+    Args:
+      name: of the column, for error texts.
+      column: values, or lists of any depth.
+      null_values: what becomes of a null in a list: a value, or an inner list.
+      has_steps: whether what is in the outermost lists are steps, which may be null.
 
     Raises:
       SchemaError: values of a type that is not in the table.
       EncodeError: a value that no feature can hold, with its row.
     """
     try:
-        return _convert(column)
+        return _convert(column, "error" if has_steps else null_values, null_values)
     except (_UnsupportedTypeError, pa.ArrowNotImplementedError) as error:
         # Versions of pyarrow differ in the casts that they have.
         advice = str(error) if isinstance(error, _UnsupportedTypeError) else _ANY_ADVICE
@@ -133,17 +160,46 @@ def convert(name: str, column: pa.Array) -> pa.Array:
         ) from None
 
 
+def kind_of(features: pa.Array) -> Kind | None:
+    """Returns the kind of what `to_features` gives; None if there is nothing but nulls."""
+    return _KINDS[_unnest(features.type)[1].id]
+
+
 def is_list(data_type: pa.DataType) -> bool:
     """Returns whether a type is a list of any layout."""
     return data_type.id in _LISTS
 
 
-def _convert(array: pa.Array) -> pa.Array:
+def list_depth(data_type: pa.DataType) -> int:
+    """Returns how many levels of lists there are around the values."""
+    return len(_unnest(data_type)[0])
+
+
+def _unnest(data_type: pa.DataType) -> tuple[list[int], pa.DataType]:
+    """Returns the numbers of the types of lists from outside inwards, and the type of values."""
+    levels = []
+    while is_list(data_type):
+        levels.append(data_type.id)
+        data_type = data_type.value_type
+    return levels, data_type
+
+
+def _innermost(column: pa.Array) -> pa.Array:
+    """Returns the values in a column of plain lists; there may be others before and after."""
+    while is_list(column.type):
+        column = column.values
+    return column
+
+
+def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.Array:
+    """Converts an array; `nulls` is for what its lists hold, `inner_nulls` for what those hold."""
     if is_list(array.type):
-        return _convert_lists(array)
+        return _convert_lists(array, nulls, inner_nulls)
     if pt.is_dictionary(array.type):
-        return _convert(array.dictionary_decode())
-    if array.type.id in _UNCHANGED:
+        return _convert(array.dictionary_decode(), nulls, inner_nulls)
+    if array.type.id in _STRINGS:
+        return _checked_text(array)
+    if array.type.id in _KINDS:
         return array
     if pt.is_integer(array.type) or pt.is_boolean(array.type):
         return _to_int64(array)
@@ -156,16 +212,52 @@ def _convert(array: pa.Array) -> pa.Array:
     raise _UnsupportedTypeError(_advice(array.type))
 
 
-def _convert_lists(array: pa.Array) -> pa.LargeListArray:
+def _convert_lists(
+    array: pa.Array, nulls: NullValues, inner_nulls: NullValues
+) -> pa.LargeListArray:
     lengths = pc.fill_null(pc.list_value_length(array), 0)
     ends = np.cumsum(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)
     try:
-        values = _convert(array.flatten())  # Without those below nulls.
+        values = _convert(array.flatten(), inner_nulls, inner_nulls)  # Without those below nulls.
     except _UnsupportedValueError as error:
         row = int(np.searchsorted(ends, error.index, side="right"))
         raise _UnsupportedValueError(row, error.expected, error.found) from None
-    offsets = pa.array(np.concatenate(([0], ends)), pa.int64())
-    return pa.LargeListArray.from_arrays(offsets, values, mask=array.is_null())
+    offsets = np.concatenate(([0], ends))
+    if nulls == "drop":
+        kept = np.cumsum(values.is_valid().to_numpy(zero_copy_only=False), dtype=np.int64)
+        offsets = np.concatenate(([0], kept))[offsets]
+        values = values.drop_null()
+    elif nulls == "fill":
+        values = _filled(values)
+    return pa.LargeListArray.from_arrays(
+        pa.array(offsets, pa.int64()), values, mask=array.is_null()
+    )
+
+
+def _filled(values: pa.Array) -> pa.Array:
+    if is_list(values.type):  # There is nothing below its nulls.
+        return pa.LargeListArray.from_arrays(values.offsets, values.values)
+    if pt.is_null(values.type):
+        return values
+    is_number = pt.is_integer(values.type) or pt.is_floating(values.type)
+    return pc.fill_null(values, pa.scalar(0 if is_number else b"", values.type))
+
+
+def _checked_text(array: pa.Array) -> pa.Array:
+    if not _is_text(array):
+        indexes = range(len(array))
+        index = bisect.bisect_left(indexes, True, key=lambda i: not _is_text(array[: i + 1]))
+        raise _UnsupportedValueError(index, "UTF-8 in a string", "other bytes")
+    return array
+
+
+def _is_text(array: pa.Array) -> bool:
+    """Returns whether all strings are UTF-8, which Arrow takes for granted unless it is asked."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _to_int64(array: pa.Array) -> pa.Array:
@@ -191,9 +283,17 @@ def _refuse(array: pa.Array, is_refused: pa.BooleanArray, expected: str) -> None
         raise _UnsupportedValueError(index, expected, array[index].as_py())
 
 
+_NESTED_ADVICE = (
+    "give a schema that represents it as a ragged tensor, or record_type='SequenceExample', "
+    "for which it is a feature list"
+)
 _ANY_ADVICE = "cast it to int64, float32, binary or lists of these"
 _ADVICE: list[tuple[Callable[[pa.DataType], bool], str]] = [
-    (pt.is_struct, "make columns of its fields: pyarrow.StructArray.flatten"),
+    (
+        pt.is_struct,
+        "make columns of its fields: pyarrow.StructArray.flatten; or feature lists: name it "
+        f"{SEQUENCE_COLUMN}, and record_type='SequenceExample'",
+    ),
     (
         pt.is_map,
         "make columns of those of its items that are wanted: pyarrow.compute.map_lookup",

@@ -47,12 +47,13 @@ def check_known(names: Iterable[str], known: Collection[str], what: str) -> None
     unknown = [name for name in names if name not in known]
     if unknown:
         raise SchemaError(
-            f"Expected {what} among {_shortened(known)}, found {_shortened(unknown)}",
+            f"Expected {what} among {shortened(known)}, found {shortened(unknown)}",
             hint=_suggestion(unknown, known),
         )
 
 
-def _shortened(names: Collection[str]) -> str:
+def shortened(names: Collection[str]) -> str:
+    """Returns what an error text says of many names: the first few, and how many there are."""
     if not names:
         return "none at all"
     shown = [repr(name) for name in list(names)[:_SHOWN]]

@@ -19,7 +19,7 @@ import pyarrow.types as pt
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
-from tfrecord_beam.schema.encoding import convert, is_list
+from tfrecord_beam.schema.encoding import NullValues, convert, list_depth
 
 
 class RowLengths(NamedTuple):
@@ -82,7 +82,9 @@ def _ragged_column(ragged: schema_pb2.TensorRepresentation.RaggedTensor) -> Ragg
     return RaggedColumn(tuple(ragged.feature_path.step), tuple(row_lengths))
 
 
-def split_ragged(name: str, column: pa.Array, ragged: RaggedColumn) -> dict[str, pa.Array]:
+def split_ragged(
+    name: str, column: pa.Array, ragged: RaggedColumn, null_values: NullValues = "error"
+) -> dict[str, pa.Array]:
     """Returns the features of a ragged tensor by name: its values, then its row lengths.
 
     >>> column = pa.array([[[1, 2], []], None])
@@ -90,12 +92,14 @@ def split_ragged(name: str, column: pa.Array, ragged: RaggedColumn) -> dict[str,
     >>> {name: array.to_pylist() for name, array in features.items()}
     {'values': [[1, 2], None], 'lengths': [[2, 0], None]}
 
-    A null among inner lists has a null length, which is an error once it is encoded.
+    Unless null values are dropped or filled, a null among inner lists has a null length, which is
+    an error once it is encoded.
 
     Args:
       name: of the column, for error texts.
       column: rows that are lists, nested once more for each row length.
       ragged: how they are represented.
+      null_values: what becomes of a null in a list; an inner list is filled as an empty one.
 
     Raises:
       SchemaError: the values are in a struct or nowhere, lists are nested to another depth, two
@@ -115,7 +119,7 @@ def split_ragged(name: str, column: pa.Array, ragged: RaggedColumn) -> dict[str,
         return dict.fromkeys(ragged.names, column)
     _check_depth(name, column.type, ragged)
     nulls = column.is_null()
-    lists = convert(name, column)
+    lists = convert(name, column, null_values)
     features: list[pa.Array] = []
     for row_lengths in ragged.row_lengths:
         inner = lists.values
@@ -150,9 +154,7 @@ def _count(name: str, lists: pa.LargeListArray, unit: int) -> pa.Array:
 
 def _check_depth(name: str, data_type: pa.DataType, ragged: RaggedColumn) -> None:
     expected = 1 + len(ragged.row_lengths)
-    depth, inner = 0, data_type
-    while is_list(inner):
-        depth, inner = depth + 1, inner.value_type
+    depth = list_depth(data_type)
     if depth != expected:
         raise SchemaError(
             f"Expected lists nested {expected} deep for ragged tensor {name!r}, "

@@ -63,9 +63,18 @@ class ExampleEncoder {
     null_as_absent_ = plan.attr("null_as_absent").cast<bool>();
   }
 
-  py::tuple Encode(const py::object& batch) const { return EncodeTogether(batch, false); }
-
-  py::tuple EncodeFrames(const py::object& batch) const { return EncodeTogether(batch, true); }
+  py::tuple EncodeFrames(const py::object& batch) const {
+    const ImportedBatch imported(batch);
+    BatchEncoder encoder(ReadBatch(imported));
+    Measure(encoder);
+    std::vector<int64_t> offsets;
+    Buffer data;
+    {
+      const py::gil_scoped_release release;
+      WriteFrames(encoder, &offsets, &data);
+    }
+    return py::make_tuple(MakeMemoryView(std::move(data)), MakeMemoryView(std::move(offsets)));
+  }
 
   py::list EncodeRecords(const py::object& batch) const {
     const ImportedBatch imported(batch);
@@ -86,19 +95,6 @@ class ExampleEncoder {
   }
 
  private:
-  py::tuple EncodeTogether(const py::object& batch, bool in_frames) const {
-    const ImportedBatch imported(batch);
-    BatchEncoder encoder(ReadBatch(imported));
-    Measure(encoder);
-    std::vector<int64_t> offsets;
-    Buffer data;
-    {
-      const py::gil_scoped_release release;
-      WriteTogether(encoder, in_frames, &offsets, &data);
-    }
-    return py::make_tuple(MakeMemoryView(std::move(data)), MakeMemoryView(std::move(offsets)));
-  }
-
   static void Measure(BatchEncoder& encoder) {
     std::optional<EncodeFailure> failure;
     {
@@ -108,23 +104,19 @@ class ExampleEncoder {
     if (failure) ThrowFailure(*failure);
   }
 
-  static void WriteTogether(const BatchEncoder& encoder, bool in_frames,
-                            std::vector<int64_t>* offsets, Buffer* data) {
-    const int64_t before = in_frames ? kHeaderSize : 0;
-    const int64_t around = in_frames ? kHeaderSize + kFooterSize : 0;
+  static void WriteFrames(const BatchEncoder& encoder, std::vector<int64_t>* offsets,
+                          Buffer* data) {
     offsets->reserve(encoder.sizes().size() + 1);
     offsets->push_back(0);
-    for (const int64_t size : encoder.sizes()) offsets->push_back(offsets->back() + size + around);
+    for (const int64_t size : encoder.sizes()) {
+      offsets->push_back(offsets->back() + kHeaderSize + size + kFooterSize);
+    }
     const auto size = static_cast<size_t>(offsets->back());
     uint8_t* const begin = data->Reserve(size == 0 ? 1 : size);
     data->Advance(size);
     std::vector<uint8_t*> ends(encoder.sizes().size());
-    for (size_t i = 0; i < ends.size(); ++i) ends[i] = begin + (*offsets)[i] + before;
-    if (in_frames) {
-      encoder.WriteFrames(ends);
-    } else {
-      encoder.Write(ends);
-    }
+    for (size_t i = 0; i < ends.size(); ++i) ends[i] = begin + (*offsets)[i] + kHeaderSize;
+    encoder.WriteFrames(ends);
   }
 
   EncodeBatch ReadBatch(const ImportedBatch& batch) const {
@@ -173,7 +165,6 @@ class ExampleEncoder {
 void BindExampleEncoder(py::module_& module) {
   py::class_<ExampleEncoder>(module, "ExampleEncoder")
       .def(py::init<const py::object&>(), py::arg("plan"))
-      .def("encode", &ExampleEncoder::Encode, py::arg("batch"))
       .def("encode_frames", &ExampleEncoder::EncodeFrames, py::arg("batch"))
       .def("encode_records", &ExampleEncoder::EncodeRecords, py::arg("batch"));
 }

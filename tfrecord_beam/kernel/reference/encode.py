@@ -52,13 +52,11 @@ class ExampleEncoder:
         check_encode_plan(plan)
         self._plan = plan
 
-    def encode(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
-        """Returns all records in one piece of memory, and where each starts and ends."""
-        return _together(self.encode_records(batch))
-
     def encode_frames(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
-        """Returns the same records in their frames, and where each frame starts and ends."""
-        return _together([frame([record]) for record in self.encode_records(batch)])
+        """Returns all records in their frames, and where each frame starts and ends."""
+        frames = [frame([record]) for record in self.encode_records(batch)]
+        offsets = array("q", itertools.accumulate(map(len, frames), initial=0))
+        return memoryview(b"".join(frames)), memoryview(offsets)
 
     def encode_records(self, batch: ArrowArrayExportable) -> list[bytes]:
         """Returns the records as objects of their own."""
@@ -92,11 +90,6 @@ class ExampleEncoder:
             has_kind = values is not None and column.kind is not None
             if has_kind or not self._plan.null_as_absent:
                 yield _entry(column, _feature(column.kind, values))
-
-
-def _together(parts: Sequence[bytes]) -> tuple[memoryview, memoryview]:
-    offsets = array("q", itertools.accumulate(map(len, parts), initial=0))
-    return memoryview(b"".join(parts)), memoryview(offsets)
 
 
 class _Column:

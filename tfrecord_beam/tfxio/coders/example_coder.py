@@ -54,7 +54,7 @@ class RecordBatchToExamplesEncoder:
 
     def __init__(self, schema: schema_pb2.Schema | None = None) -> None:
         self._schema = schema
-        self._encoder = RecordEncoder(schema, sequence_column=None)
+        self._encoder = RecordEncoder(schema)
 
     def __reduce__(
         self,
