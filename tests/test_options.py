@@ -27,6 +27,7 @@ from tfrecord_beam import (
     TFExampleBeamRecord,
     TFExampleRecord,
     count,
+    infer_schema,
     iter_batches,
     kernel,
     read_table,
@@ -52,6 +53,7 @@ def _read(path: str) -> dict[str, Take]:
         "iter_batches": lambda **options: iter_batches(path, **options),
         "read_table": lambda **options: read_table(path, **options),
         "count": lambda **options: count(path, **options),
+        "infer_schema": lambda **options: infer_schema(path, **options),
         "Project": Project,
         "TFExampleRecord": lambda **options: TFExampleRecord(path, **options),
         "TFExampleBeamRecord": lambda **options: TFExampleBeamRecord("text", **options),
@@ -77,19 +79,21 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     "desired_bundle_bytes": {"BeamSource RawRecordBeamSource ReadRecordBlocks": _SIZE},
     "max_corrupt_records": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks RawRecordToRecordBatch DecodeRecordBlocks "
-        "iter_batches read_table count": ["3", 1.5, True, -1, 10**5000, 3]
+        "iter_batches read_table count infer_schema": ["3", 1.5, True, -1, 10**5000, 3]
     },
     "error_handler": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks RawRecordToRecordBatch DecodeRecordBlocks "
-        "iter_batches read_table count": _FUNCTION
+        "iter_batches read_table count infer_schema": _FUNCTION
     },
-    "progress": {"iter_batches read_table count": _FUNCTION},
+    "progress": {"iter_batches read_table count infer_schema": _FUNCTION},
     "validate_crc": {
-        "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count": _FLAG
+        "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "
+        "infer_schema": _FLAG
     },
     "with_filename": {"BeamSource RawRecordBeamSource": _FLAG},
     "record_type": {
-        "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table": [
+        "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
+        "infer_schema": [
             None,
             5,
             b"Example",
@@ -97,7 +101,8 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         ]
     },
     "compression": {
-        "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count": [
+        "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "
+        "infer_schema": [
             5,
             b"gzip",
             "rar",
@@ -118,6 +123,11 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     },
     "scalars": {"iter_batches read_table": [*_COLUMNS, None, True]},
     "strings": {"iter_batches read_table": [*_COLUMNS, None, True]},
+    "infer_shape": {"infer_schema": _FLAG},
+    "int_domains": {"infer_schema": _FLAG},
+    "content_domains": {"infer_schema": _FLAG},
+    "string_domains": {"infer_schema": ["3", 1.5, True, -1, MAX_INT + 1, None]},
+    "on_conflict": {"infer_schema": [None, 5, "raise", b"drop"]},
     "num_epochs": {"RecordBatches": ["1", 1.5, True, -1, MAX_INT + 1]},
     "shuffle_buffer_size": {"RecordBatches": [*_SIZE, None]},
     "shuffle_seed": {"RecordBatches": ["1", 1.5, -1, 10**5000]},
@@ -157,6 +167,7 @@ def test_wrong_value_is_refused_at_once(
         iter_batches,
         read_table,
         count,
+        infer_schema,
     ],
 )
 def test_every_option_is_in_the_table(taker: Callable[..., object]) -> None:

@@ -54,6 +54,7 @@ PUBLIC = [
     "__version__",
     "count",
     "errors",
+    "infer_schema",
     "iter_batches",
     "kernel",
     "read_table",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     # Without Beam.
     from tfrecord_beam.records.table import (
         count as count,
+        infer_schema as infer_schema,
         iter_batches as iter_batches,
         read_table as read_table,
     )
@@ -86,7 +87,7 @@ _MODULES = {
     ),
     "tfrecord_beam.records.block": ("RecordBlock",),
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
-    "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
+    "tfrecord_beam.records.table": ("count", "infer_schema", "iter_batches", "read_table"),
     "tfrecord_beam.tfxio": (
         "BeamRecordCsvTFXIO",
         "BeamRecordToTensorTFXIO",

@@ -19,7 +19,7 @@ from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN, RecordPlan
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    _Decoder = (
+    BlockDecoder = (
         kernel.ExampleDecoder
         | kernel.SequenceExampleDecoder
         | kernel.ExampleListDecoder
@@ -47,7 +47,7 @@ class RecordDecoder:
     def __init__(self, plan: RecordPlan, record_type: RecordType = "Example") -> None:
         self._plan = plan
         self._record_type: RecordType = record_type
-        self._decoder = _decoder_of(plan, record_type)
+        self._decoder = make_decoder(plan, record_type)
 
     def __reduce__(
         self,
@@ -91,12 +91,12 @@ class RecordDecoder:
                 max_cells=max_cells,
             )
         except DecodeError as error:
-            raise _locate_in_block(error, block) from None
+            raise locate_in_block(error, block) from None
         except MemoryError:
             raise _out_of_memory(block.num_records) from None
         for failure in failures:
-            located = _locate_in_block(decode_error(failure, self._record_type), block)
-            _report(located, block.payload(failure.record), on_corrupt)
+            located = locate_in_block(decode_error(failure, self._record_type), block)
+            report_corrupt(located, block.payload(failure.record), on_corrupt)
         batch = pa.record_batch(exportable)
         return batch, batch.num_rows + len(failures)
 
@@ -142,7 +142,7 @@ class RecordDecoder:
         for failure in failures:
             index = start + failure.record
             located = decode_error(failure, self._record_type).located(record=index)
-            _report(located, memoryview(records[index]), on_corrupt)
+            report_corrupt(located, memoryview(records[index]), on_corrupt)
         batch = pa.record_batch(exportable)
         return batch, batch.num_rows + len(failures)
 
@@ -156,7 +156,8 @@ def _buffer_error(records: Sequence[object], error: Exception) -> DecodeError:
     return DecodeError(f"Expected records as bytes, found others: {error}")
 
 
-def _decoder_of(plan: RecordPlan, record_type: RecordType) -> _Decoder:
+def make_decoder(plan: RecordPlan, record_type: RecordType) -> BlockDecoder:
+    """Returns the decoder for a plan and the type of records that it is for."""
     if record_type == "ByteArray":
         return ByteArrayDecoder(plan.raw_record_column or BYTE_ARRAY_COLUMN)
     if isinstance(plan, DecodePlan):
@@ -166,7 +167,8 @@ def _decoder_of(plan: RecordPlan, record_type: RecordType) -> _Decoder:
     return kernel.ExampleListDecoder(plan)
 
 
-def _report(error: DecodeError, payload: memoryview, on_corrupt: OnCorrupt | None) -> None:
+def report_corrupt(error: DecodeError, payload: memoryview, on_corrupt: OnCorrupt | None) -> None:
+    """Tells of a record that cannot be decoded, where there is somebody to tell."""
     if on_corrupt is not None:
         on_corrupt(CorruptRecord.from_error(error, length=len(payload), sample=payload))
 
@@ -179,7 +181,8 @@ def _out_of_memory(num_records: int) -> MemoryError:
     )
 
 
-def _locate_in_block(error: DecodeError, block: RecordBlock) -> DecodeError:
+def locate_in_block(error: DecodeError, block: RecordBlock) -> DecodeError:
+    """Returns an error of the kernel with the place of the record that it is about."""
     index = error.record or 0
     first = block.first_record
     return error.located(

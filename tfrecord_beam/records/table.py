@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location
 from tfrecord_beam.kernel.plan import RecordType
@@ -14,10 +15,12 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.concatenate import concat_batches
 from tfrecord_beam.records.corruption import CorruptRecord, check_error_options, check_limit
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
+from tfrecord_beam.records.inference import RecordObserver, infer_from_blocks
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,
     FilePattern,
+    FileSystem,
     match_files,
     normalize_patterns,
 )
@@ -25,10 +28,13 @@ from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
 from tfrecord_beam.records.scalars import ColumnChoice, ColumnForms, choose_forms
 from tfrecord_beam.schema.arrow import decode_plan, plan_schema
+from tfrecord_beam.schema.statistics import InferenceOptions, OnConflict
 from tfrecord_beam.schema.tfmd import SchemaSource
 
 OnProgress = Callable[[int, int], None]
 """What is called with (bytes read so far, bytes in all), as stored, from time to time."""
+
+_DIRECT = DirectFileSystem()
 
 
 def iter_blocks(
@@ -37,6 +43,7 @@ def iter_blocks(
     *,
     on_corrupt: OnCorrupt | None = None,
     progress: OnProgress | None = None,
+    file_system: FileSystem = _DIRECT,
 ) -> Iterator[RecordBlock]:
     """Yields the records of files, in the order of the files, as blocks.
 
@@ -45,10 +52,11 @@ def iter_blocks(
       options: how to read.
       on_corrupt: called with each part that cannot be read; None: raise.
       progress: called after each block and each file.
+      file_system: where the files are.
     """
     check_function("progress", progress)
-    files = match_files(normalize_patterns(path), DirectFileSystem())  # at once, not when iterated
-    return _iter_files(files, options, on_corrupt, progress)
+    files = match_files(normalize_patterns(path), file_system)  # at once, not when iterated
+    return _iter_files(files, options, on_corrupt, progress, file_system)
 
 
 def _iter_files(
@@ -56,13 +64,14 @@ def _iter_files(
     options: ReadOptions,
     on_corrupt: OnCorrupt | None,
     progress: OnProgress | None,
+    file_system: FileSystem,
 ) -> Iterator[RecordBlock]:
     total = sum(file.size for file in files)
     done = 0
     for file in files:
         reader = RecordReader(
             FileRange(file.path, size=file.size),
-            DirectFileSystem().open,
+            file_system.open,
             options,
             collect_corrupt=on_corrupt is not None,
         )
@@ -213,6 +222,61 @@ def read_table(
     if fixed is None:
         return concat_batches(list(batches), plan)
     return pa.Table.from_batches(batches, forms.convert_schema(fixed))
+
+
+def infer_schema(
+    path: FilePattern,
+    *,
+    record_type: RecordType = "Example",
+    compression: str | None = "auto",
+    validate_crc: bool = True,
+    infer_shape: bool = False,
+    int_domains: bool = False,
+    string_domains: int = 0,
+    content_domains: bool = False,
+    on_conflict: OnConflict = "error",
+    error_handler: OnCorrupt | None = None,
+    max_corrupt_records: int | None = None,
+    progress: OnProgress | None = None,
+) -> schema_pb2.Schema:
+    """Returns the TFMD schema of all records in TFRecord files.
+
+    Presence, numbers of values and shapes mean what they mean to TensorFlow Data Validation, see
+    `tfrecord_beam.schema.inference`. Features come in byte order of their names.
+
+    Example::
+
+      schema = infer_schema("data/*.tfrecord", infer_shape=True, string_domains=100)
+
+    Args:
+      path: path, pattern or folder, or several; all records of all files are read.
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
+      compression: as for `iter_batches`.
+      validate_crc: as for `iter_batches`.
+      infer_shape: give a shape to features that have the same number of values in all records.
+      int_domains: give INT features the range of their values.
+      string_domains: give BYTES features of at most so many different values, all of them UTF-8,
+        these values; 0: none.
+      content_domains: tell images, language and UTF-8 from other bytes, by all values.
+      on_conflict: for a feature of one kind in some records and of another in others: "error", or
+        "drop" to leave it out, with a warning and a comment in the schema.
+      error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
+      max_corrupt_records: raise if there are more of them. None: no limit.
+      progress: called with the bytes read and the bytes in all from time to time.
+
+    Raises:
+      SchemaError: a feature has different kinds; the text names both, and the first place of each.
+      DecodeError: a record is no message of `record_type`.
+      ValueError: as for `iter_batches`, as are the other errors.
+    """
+    inference = InferenceOptions(
+        infer_shape, int_domains, string_domains, content_domains, on_conflict
+    )
+    observer = RecordObserver(record_type)
+    options = ReadOptions(compression, validate_crc)
+    on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
+    blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
+    return infer_from_blocks(blocks, observer, inference, on_corrupt)
 
 
 def count(

@@ -1,0 +1,173 @@
+"""The TFMD schema that statistics speak for, by the rules of TensorFlow Data Validation.
+
+- Features come in byte order of their names; those of steps are in one STRUCT feature at the end,
+  as `tfrecord_beam.schema.tfmd.sequence_schema_columns` reads it.
+- `type` is the kind that records show: INT, FLOAT or BYTES, whatever the values look like. An empty
+  list shows a kind. A feature that never shows one is BYTES with `presence.min_count` 0.
+- `presence.min_fraction` is 1 where no record lacks the feature, and else not set; `min_count` is
+  1. An empty list is present, a feature without a kind is missing.
+- `value_count` has `min` and `max` where all lists have one length above 0; `min` 1 alone where
+  their lengths differ and none is 0; it is not set where one is empty. A feature of steps has
+  `value_counts` instead: of the number of steps, and of the number of values in a step.
+- `shape`, on request, stands in for these where all lengths are fixed and nothing is missing.
+- `domain`, on request, names a `string_domain` of the schema, with the values in byte order.
+
+Beyond these rules, on request: `int_domain` is the range of the values; bytes that are all images
+or all text of several words have an empty `image_domain` or `natural_language_domain`, and others
+that are all UTF-8 the annotation "utf-8".
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import Location, SchemaError, render
+from tfrecord_beam.kernel.plan import Kind
+from tfrecord_beam.schema.statistics import DatasetStatistics, FeatureStatistics, Lengths, Path
+
+UTF8_TAG = "utf-8"
+
+_TYPES = {
+    Kind.INT64: schema_pb2.FeatureType.INT,
+    Kind.FLOAT: schema_pb2.FeatureType.FLOAT,
+    Kind.BYTES: schema_pb2.FeatureType.BYTES,
+}
+
+
+def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
+    """Returns the schema of all records that the statistics are of.
+
+    >>> import pyarrow as pa
+    >>> statistics = DatasetStatistics()
+    >>> statistics.add(pa.record_batch({"age": [39, None]}))
+    >>> feature = make_schema(statistics).feature[0]
+    >>> feature.name, feature.type == schema_pb2.INT, feature.presence.min_count
+    ('age', True, 1)
+
+    A feature that is left out is told of by a warning, and by `annotation.comment` of the schema.
+
+    Raises:
+      SchemaError: a feature has different kinds, and `on_conflict` is "error".
+    """
+    conflicts = list(find_conflicts(statistics))
+    if conflicts and statistics.options.on_conflict == "error":
+        raise conflicts[0]
+    schema = schema_pb2.Schema()
+    for path in sorted(statistics.features, key=_byte_order):
+        feature = statistics.features[path]
+        if len(feature.kinds) < 2:
+            made = _add_feature(schema, path)
+            _describe(made, path, feature, statistics)
+            _add_domain(made, path, feature, schema)
+    for error in conflicts:
+        text = f"Left out a feature: {error}"
+        warnings.warn(text, stacklevel=2)
+        schema.annotation.comment.append(text)
+    return schema
+
+
+def find_conflicts(statistics: DatasetStatistics) -> Iterator[SchemaError]:
+    """Yields an error for each feature of different kinds: which they are, and where."""
+    for path in sorted(statistics.features, key=_byte_order):
+        kinds = statistics.features[path].kinds
+        if len(kinds) > 1:
+            yield _conflict(".".join(path), kinds)
+
+
+def _conflict(name: str, kinds: dict[Kind, Location]) -> SchemaError:
+    (kind, place), (other, other_place), *_ = sorted(kinds.items(), key=_place_order)
+    first = render("", place).removeprefix(" - at ")
+    return SchemaError(
+        f"Expected {kind.list_name} for feature {name!r}"
+        f"{f' as at {first}' if first else ''}, found {other.list_name}",
+        other_place,
+        hint="on_conflict='drop' leaves such features out",
+    )
+
+
+def _place_order(item: tuple[Kind, Location]) -> tuple[str, int, int]:
+    kind, place = item
+    return place.file or "", place.offset or 0, -kind
+
+
+def _byte_order(path: Path) -> tuple[int, list[bytes]]:
+    return len(path), [name.encode() for name in path]
+
+
+def _add_feature(schema: schema_pb2.Schema, path: Path) -> schema_pb2.Feature:
+    """Returns a new feature of this path; the STRUCT around it is made where there is none."""
+    *structs, name = path
+    if not structs:
+        return schema.feature.add(name=name)
+    if schema.feature and schema.feature[-1].name == structs[0]:
+        return schema.feature[-1].struct_domain.feature.add(name=name)
+    struct = schema.feature.add(name=structs[0], type=schema_pb2.FeatureType.STRUCT)
+    struct.presence.min_fraction = struct.presence.min_count = 1
+    struct.value_count.min = struct.value_count.max = 1
+    return struct.struct_domain.feature.add(name=name)
+
+
+def _describe(
+    made: schema_pb2.Feature, path: Path, feature: FeatureStatistics, statistics: DatasetStatistics
+) -> None:
+    """Sets the type, the presence and the numbers of values of a new feature."""
+    made.type = _TYPES[next(iter(feature.kinds), Kind.BYTES)]
+    is_required = feature.present == statistics.rows
+    made.presence.min_count = min(feature.present, 1)
+    if is_required:
+        made.presence.min_fraction = 1
+    depths = [*feature.lengths, Lengths(), Lengths()][: len(path)]
+    if statistics.options.infer_shape and is_required and _are_fixed(depths):
+        made.shape.dim.extend(schema_pb2.FixedShape.Dim(size=lengths.most) for lengths in depths)
+    elif len(depths) > 1:
+        made.value_counts.value_count.extend(map(_value_count, depths))
+    elif depths[0].lists and depths[0].least:
+        made.value_count.CopyFrom(_value_count(depths[0]))
+
+
+def _are_fixed(depths: Sequence[Lengths]) -> bool:
+    """Returns whether all lists of a depth have one length above 0, and none is null."""
+    return all(lengths.lists and 0 < lengths.least == lengths.most for lengths in depths) and all(
+        outer.total == inner.lists for outer, inner in itertools.pairwise(depths)
+    )
+
+
+def _value_count(lengths: Lengths) -> schema_pb2.ValueCount:
+    if not lengths.lists or not lengths.least:
+        return schema_pb2.ValueCount()
+    if lengths.least == lengths.most:
+        return schema_pb2.ValueCount(min=lengths.least, max=lengths.most)
+    return schema_pb2.ValueCount(min=1)
+
+
+def _add_domain(
+    made: schema_pb2.Feature, path: Path, feature: FeatureStatistics, schema: schema_pb2.Schema
+) -> None:
+    """Sets what is known of the values of a new feature."""
+    values = _decode_all(feature.vocabulary or ())
+    content = feature.content
+    if feature.int_range is not None:
+        made.int_domain.min, made.int_domain.max = feature.int_range
+    elif values:
+        made.domain = ".".join(path)
+        schema.string_domain.add(name=made.domain, value=values)
+    elif not content.values:
+        return
+    elif content.is_image:
+        made.image_domain.SetInParent()
+    elif content.is_language:
+        made.natural_language_domain.SetInParent()
+    elif content.is_utf8:
+        made.annotation.tag.append(UTF8_TAG)
+
+
+def _decode_all(values: Iterable[bytes]) -> list[str]:
+    """Returns texts in byte order; none if one is not UTF-8."""
+    try:
+        return [value.decode() for value in sorted(values)]
+    except UnicodeDecodeError:
+        return []

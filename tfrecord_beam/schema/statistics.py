@@ -1,0 +1,274 @@
+"""What the rows of record batches show of each feature: counts that merge, in any order.
+
+Statistics of parts, merged, are those of the whole, however it was cut. What they mean for a schema
+is told in `tfrecord_beam.schema.inference`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Literal, get_args
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfrecord_beam.errors import Location
+from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
+from tfrecord_beam.options import MAX_INT, check_bool, check_int, describe
+from tfrecord_beam.schema.content import Content
+from tfrecord_beam.schema.encoding import is_list, to_features
+from tfrecord_beam.schema.names import check_distinct
+
+OnConflict = Literal["error", "drop"]
+"""What to do with a feature that is of one kind in some records and of another in others."""
+
+Path = tuple[str, ...]
+"""The name of a feature; of one that each step has, the name of the struct column and its own."""
+
+PlaceOf = Callable[[int], Location]
+"""Tells where the record of a row is."""
+
+_KINDS = {
+    pa.lib.Type_INT64: Kind.INT64,
+    pa.lib.Type_FLOAT: Kind.FLOAT,
+    pa.lib.Type_BINARY: Kind.BYTES,
+    pa.lib.Type_LARGE_BINARY: Kind.BYTES,
+    pa.lib.Type_STRING: Kind.BYTES,
+    pa.lib.Type_LARGE_STRING: Kind.BYTES,
+}
+"""By the types that `to_features` leaves."""
+
+
+@dataclasses.dataclass(frozen=True)
+class InferenceOptions:
+    """What is wanted of an inferred schema besides kinds, presence and numbers of values.
+
+    Attributes:
+      infer_shape: give a shape to features that have the same number of values in all records.
+      int_domains: give each INT feature the range of its values.
+      string_domains: give BYTES features of at most so many different values, all of them UTF-8,
+        their values; 0: none.
+      content_domains: tell images, text and UTF-8 from other bytes.
+      on_conflict: "error", or "drop" to leave such features out.
+
+    Raises:
+      ValueError: an option is out of range.
+    """
+
+    infer_shape: bool = False
+    int_domains: bool = False
+    string_domains: int = 0
+    content_domains: bool = False
+    on_conflict: OnConflict = "error"
+
+    def __post_init__(self) -> None:
+        check_bool("infer_shape", self.infer_shape)
+        check_bool("int_domains", self.int_domains)
+        check_int("string_domains", self.string_domains, least=0)
+        check_bool("content_domains", self.content_domains)
+        known = get_args(OnConflict)
+        if self.on_conflict not in known:
+            raise ValueError(
+                f"Expected on_conflict to be one of {', '.join(known)}, "
+                f"found {describe(self.on_conflict)}"
+            )
+
+
+@dataclasses.dataclass
+class Lengths:
+    """How many values the lists of one depth hold.
+
+    Attributes:
+      lists: how many lists there are; nulls are none.
+      total: values of all.
+      least: of one list; meaningless without a list.
+      most: of one list.
+    """
+
+    lists: int = 0
+    total: int = 0
+    least: int = MAX_INT
+    most: int = 0
+
+    def add(self, lists: int, total: int, least: int, most: int) -> None:
+        self.lists += lists
+        self.total += total
+        self.least = min(self.least, least)
+        self.most = max(self.most, most)
+
+    def merge(self, other: Lengths) -> None:
+        self.add(other.lists, other.total, other.least, other.most)
+
+
+@dataclasses.dataclass
+class FeatureStatistics:
+    """What is known of one feature.
+
+    Attributes:
+      present: in how many records it is not null.
+      kinds: the kinds that it shows, with the first place of each, in the order of files and
+        offsets.
+      lengths: of its lists, the outer ones first.
+      int_range: the least and the greatest integer; None: there is none, or it is not wanted.
+      vocabulary: its different values; None: there are more than are wanted.
+      content: what all its bytes have in common.
+    """
+
+    present: int = 0
+    kinds: dict[Kind, Location] = dataclasses.field(default_factory=dict)
+    lengths: list[Lengths] = dataclasses.field(default_factory=list)
+    int_range: tuple[int, int] | None = None
+    vocabulary: set[bytes] | None = dataclasses.field(default_factory=set)
+    content: Content = dataclasses.field(default_factory=Content)
+
+    def add(self, column: pa.Array, options: InferenceOptions, place_of: PlaceOf | None) -> None:
+        """Takes the rows of a column in, in a layout that `to_features` gives."""
+        self.present += len(column) - column.null_count
+        values = self._add_lengths(column)
+        kind = _KINDS.get(values.type.id)
+        if kind is not None:
+            self._add_kind_of_rows(kind, column, place_of)
+        if kind is Kind.INT64 and options.int_domains and len(values):
+            extremes = pc.min_max(values)
+            self._add_range(extremes["min"].as_py(), extremes["max"].as_py())
+        elif kind is Kind.BYTES:
+            self._add_vocabulary(values, options.string_domains)
+            if options.content_domains:
+                self.content.add(values)
+
+    def add_kind(self, kind: Kind, place: Location) -> None:
+        """Takes in that the feature shows a kind at a place."""
+        known = self.kinds.get(kind)
+        if known is None or _order(place) < _order(known):
+            self.kinds[kind] = place
+
+    def merge(self, other: FeatureStatistics, options: InferenceOptions) -> None:
+        """Takes in all that other statistics know."""
+        self.present += other.present
+        for kind, place in other.kinds.items():
+            self.add_kind(kind, place)
+        for depth, lengths in enumerate(other.lengths):
+            self._lengths_at(depth).merge(lengths)
+        if other.int_range is not None:
+            self._add_range(*other.int_range)
+        self._limit_vocabulary(other.vocabulary, options.string_domains)
+        self.content.merge(other.content)
+
+    def _add_lengths(self, column: pa.Array) -> pa.Array:
+        """Takes in the lists of a column at every depth, and returns the values in them."""
+        depth = 0
+        while is_list(column.type):
+            lists = len(column) - column.null_count
+            flat = column.flatten()
+            if lists:
+                extremes = pc.min_max(pc.list_value_length(column))
+                least, most = extremes["min"].as_py(), extremes["max"].as_py()
+                self._lengths_at(depth).add(lists, len(flat), least, most)
+            column, depth = flat, depth + 1
+        values = column.drop_null() if column.null_count else column
+        if not depth and len(values):  # scalars, which are lists of one
+            self._lengths_at(0).add(len(values), len(values), 1, 1)
+        return values
+
+    def _lengths_at(self, depth: int) -> Lengths:
+        while len(self.lengths) <= depth:
+            self.lengths.append(Lengths())
+        return self.lengths[depth]
+
+    def _add_kind_of_rows(self, kind: Kind, column: pa.Array, place_of: PlaceOf | None) -> None:
+        if place_of is None or not len(column):
+            self.kinds.setdefault(kind, Location())
+            return
+        known = self.kinds.get(kind)
+        if known is None or _order(place_of(0)) < _order(known):
+            self.add_kind(kind, place_of(_first_row(column)))
+
+    def _add_range(self, least: int, most: int) -> None:
+        known = self.int_range or (least, most)
+        self.int_range = min(known[0], least), max(known[1], most)
+
+    def _add_vocabulary(self, values: pa.Array, limit: int) -> None:
+        if not limit:
+            self.vocabulary = None
+        if self.vocabulary is not None:
+            distinct = pc.unique(values)
+            is_small = len(distinct) <= limit
+            found = set(distinct.cast(pa.large_binary()).to_pylist()) if is_small else None
+            self._limit_vocabulary(found, limit)
+
+    def _limit_vocabulary(self, found: set[bytes] | None, limit: int) -> None:
+        if self.vocabulary is None or found is None:
+            self.vocabulary = None
+            return
+        self.vocabulary |= found
+        if len(self.vocabulary) > limit:
+            self.vocabulary = None
+
+
+def _first_row(column: pa.Array) -> int:
+    """Returns the first row that shows a kind, which a row without steps does not."""
+    is_nested = is_list(column.type) and is_list(column.type.value_type)
+    shows = (column.flatten() if is_nested else column).is_valid()
+    first: int = max(pc.index(shows, True).as_py(), 0)
+    return pc.list_parent_indices(column)[first].as_py() if is_nested else first
+
+
+def _order(place: Location) -> tuple[str, int]:
+    return place.file or "", -1 if place.offset is None else place.offset
+
+
+@dataclasses.dataclass
+class DatasetStatistics:
+    """What is known of all features.
+
+    Attributes:
+      options: which of it is wanted.
+      rows: how many records there are.
+      features: by path.
+    """
+
+    options: InferenceOptions = InferenceOptions()
+    rows: int = 0
+    features: dict[Path, FeatureStatistics] = dataclasses.field(default_factory=dict)
+
+    def add(self, batch: pa.RecordBatch, place_of: PlaceOf | None = None) -> None:
+        """Takes the rows of a batch in, which may have other columns than those before.
+
+        Columns of nested lists count as what each step has, as do the fields of struct columns.
+
+        Args:
+          batch: columns of any type that a feature can hold, see `tfrecord_beam.schema.encoding`.
+          place_of: where the record of a row is; None: that is not known.
+
+        Raises:
+          SchemaError: a column of another type, or of the name of another.
+          EncodeError: a value that a feature cannot hold.
+        """
+        check_distinct(batch.schema.names, "columns of a batch")
+        self.rows += batch.num_rows
+        for path, column in _leaves(batch):
+            self.feature(path).add(column, self.options, place_of)
+
+    def merge(self, other: DatasetStatistics) -> None:
+        """Takes in all that other statistics, of the same options, know."""
+        self.rows += other.rows
+        for path, feature in other.features.items():
+            self.feature(path).merge(feature, self.options)
+
+    def feature(self, path: Path) -> FeatureStatistics:
+        """Returns the statistics of a feature, new ones if nothing is known of it."""
+        return self.features.setdefault(path, FeatureStatistics())
+
+
+def _leaves(batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.Array]]:
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if pa.types.is_struct(column.type):
+            fields = [field.name for field in column.type]
+            check_distinct(fields, f"fields of column {name!r}")
+            for field, values in zip(fields, column.flatten(), strict=True):
+                yield (name, field), to_features(field, values, is_feature_list=True)
+        elif is_list(column.type) and is_list(column.type.value_type):
+            yield (SEQUENCE_COLUMN, name), to_features(name, column, is_feature_list=True)
+        else:
+            yield (name,), to_features(name, column)
