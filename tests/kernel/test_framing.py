@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 from tests import strategies
 from tests.frames import framed, header, masked_crc32c
+from tfrecord_beam.errors import EncodeError
 from tfrecord_beam.kernel.plan import Scan, ScanStatus
 
 LIMIT, MORE = ScanStatus.LIMIT, ScanStatus.MORE
@@ -333,6 +334,14 @@ def test_frame_of_no_records(kernel: ModuleType) -> None:
 def test_frame_of_what_is_no_record(kernel: ModuleType, records: object) -> None:
     with pytest.raises(TypeError):
         kernel.frame(records)
+
+
+def test_frame_of_a_record_of_2_gib(kernel: ModuleType) -> None:
+    """The bytes are never touched: the memory is mapped and not there."""
+    with pytest.raises(EncodeError) as raised:
+        kernel.frame([b"one", mmap.mmap(-1, 2**31)])
+    expected = "Expected a record of less than 2 GiB, found a larger one - at record 1"
+    assert str(raised.value) == expected
 
 
 def test_scan_takes_any_buffer(kernel: ModuleType, tmp_path: Path) -> None:

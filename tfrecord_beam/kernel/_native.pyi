@@ -88,7 +88,11 @@ def allocate(size: int) -> memoryview:
     """
 
 def frame(records: Sequence[Buffer]) -> bytes:
-    """Returns the frames of `records`, one after the other."""
+    """Returns the frames of `records`, one after the other.
+
+    Raises:
+      EncodeError: a record takes 2 GiB or more.
+    """
 
 class ExampleDecoder:
     """Decodes serialized ``tf.train.Example`` records into one Arrow record batch.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "columns.h"
+#include "encode.h"
 
 namespace tfrecord_beam {
 
@@ -15,6 +16,7 @@ pybind11::object MakeMemoryView(Buffer buffer);
 pybind11::object MakeMemoryView(std::vector<int64_t> values);
 
 [[noreturn]] void ThrowError(const pybind11::object& error);
+[[noreturn]] void ThrowFailure(const EncodeFailure& failure);
 
 void BindExampleEncoder(pybind11::module_& module);
 

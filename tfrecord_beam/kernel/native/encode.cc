@@ -1,7 +1,6 @@
 #include "encode.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "framing.h"
@@ -9,8 +8,6 @@
 
 namespace tfrecord_beam {
 namespace {
-
-constexpr int64_t kMaxRecordSize = std::numeric_limits<int32_t>::max();  // protobuf's own limit
 
 // In place of the size of a Feature's content, where it has no kind.
 constexpr int64_t kNoKind = -1;

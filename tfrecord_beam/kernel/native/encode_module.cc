@@ -20,13 +20,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-[[noreturn]] void ThrowFailure(const EncodeFailure& failure) {
-  const py::object value = py::module_::import("tfrecord_beam.kernel.plan")
-                               .attr("EncodeFailure")(static_cast<int>(failure.fault),
-                                                      failure.record, py::bytes(failure.feature));
-  ThrowError(py::module_::import("tfrecord_beam.kernel.faults").attr("encode_error")(value));
-}
-
 template <typename Struct>
 const Struct& Contents(const py::handle& capsule, const char* name) {
   const auto* const content = static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
@@ -161,6 +154,13 @@ class ExampleEncoder {
 };
 
 }  // namespace
+
+void ThrowFailure(const EncodeFailure& failure) {
+  const py::object value = py::module_::import("tfrecord_beam.kernel.plan")
+                               .attr("EncodeFailure")(static_cast<int>(failure.fault),
+                                                      failure.record, py::bytes(failure.feature));
+  ThrowError(py::module_::import("tfrecord_beam.kernel.faults").attr("encode_error")(value));
+}
 
 void BindExampleEncoder(py::module_& module) {
   py::class_<ExampleEncoder>(module, "ExampleEncoder")

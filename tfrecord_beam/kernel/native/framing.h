@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@ namespace tfrecord_beam {
 
 constexpr int64_t kHeaderSize = 12;
 constexpr int64_t kFooterSize = 4;
+
+// What is written: the protobuf library reads no larger message.
+constexpr int64_t kMaxRecordSize = std::numeric_limits<int32_t>::max();
 
 struct ScanBounds {
   int64_t start;

@@ -302,6 +302,9 @@ py::bytes FrameRecords(const py::sequence& records) {
   size_t size = 0;
   for (const py::object record : records) {
     views.emplace_back(record);
+    if (views.back().length() > kMaxRecordSize) {
+      ThrowFailure({EncodeFault::kTooLarge, static_cast<int64_t>(views.size() - 1), {}});
+    }
     size += views.back().size() + static_cast<size_t>(kHeaderSize + kFooterSize);
   }
   PyObject* frames = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));

@@ -12,7 +12,7 @@ import pyarrow.types as pt
 
 from tfrecord_beam.kernel.faults import check_encode_plan, encode_error
 from tfrecord_beam.kernel.plan import EncodeFailure, EncodeFault, EncodePlan, Kind
-from tfrecord_beam.kernel.reference.framing import frame
+from tfrecord_beam.kernel.reference.framing import check_size, frame
 from tfrecord_beam.kernel.reference.protos import (
     ContentFeature,
     OutlineExample,
@@ -22,8 +22,6 @@ from tfrecord_beam.kernel.reference.protos import (
 
 if TYPE_CHECKING:
     from tfrecord_beam.kernel._native import ArrowArrayExportable
-
-_MAX_RECORD_SIZE = 2**31 - 1
 
 _KINDS = {
     pa.int64(): Kind.INT64,
@@ -74,13 +72,13 @@ class ExampleEncoder:
 
     def _encode_row(self, row: int, columns: Sequence[_Column]) -> bytes:
         least_size = sum(column.check_row(row) for column in columns)
-        _check_size(row, least_size)
+        check_size(row, least_size)
         context = columns[: len(self._plan.context)]
         record = OutlineExample(features=[OutlineFeatures(feature=self._features(row, context))])
         if self._plan.feature_lists is not None:
             feature_lists = OutlineFeatures(feature=_feature_lists(row, columns[len(context) :]))
             record.feature_lists.append(feature_lists.SerializeToString())
-        _check_size(row, record.ByteSize())
+        check_size(row, record.ByteSize())
         serialized: bytes = record.SerializeToString()
         return serialized
 
@@ -159,11 +157,6 @@ def _views(array: pa.Array) -> list[memoryview | None]:
         view[start:end] if valid else None
         for start, end, valid in zip(ends, ends[1:], array.is_valid().to_pylist(), strict=False)
     ]
-
-
-def _check_size(row: int, size: int) -> None:
-    if size > _MAX_RECORD_SIZE:
-        raise encode_error(EncodeFailure(EncodeFault.TOO_LARGE, row))
 
 
 def _feature_lists(row: int, columns: Sequence[_Column]) -> Iterator[dict[str, list[bytes]]]:

@@ -7,7 +7,8 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tfrecord_beam.kernel.plan import Candidate, Scan, ScanStatus
+from tfrecord_beam.kernel.faults import encode_error
+from tfrecord_beam.kernel.plan import Candidate, EncodeFailure, EncodeFault, Scan, ScanStatus
 from tfrecord_beam.kernel.reference.crc32c import masked_crc32c
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ _CRC = struct.Struct("<I")
 _HEADER_BYTES = _LENGTH.size + _CRC.size
 _OVERHEAD_BYTES = _HEADER_BYTES + _CRC.size  # What a frame takes beside its payload.
 _MAX_NEEDED = 2**63 - 1
+_MAX_RECORD_SIZE = 2**31 - 1
 
 
 def scan(
@@ -102,7 +104,16 @@ def frame(records: Sequence[Buffer]) -> bytes:
     >>> len(frame([b"one", b""]))
     35
     """
-    return b"".join(_frame_record(_view_bytes(record)) for record in records)
+    views = [_view_bytes(record) for record in records]
+    for index, view in enumerate(views):
+        check_size(index, len(view))
+    return b"".join(map(_frame_record, views))
+
+
+def check_size(record: int, size: int) -> None:
+    """Raises EncodeError if a record of `size` bytes is larger than what protobuf reads."""
+    if size > _MAX_RECORD_SIZE:
+        raise encode_error(EncodeFailure(EncodeFault.TOO_LARGE, record))
 
 
 def _frame_record(payload: memoryview) -> bytes:
