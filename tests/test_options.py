@@ -100,6 +100,9 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
             "example",
         ]
     },
+    "partition_columns": {
+        "BeamSource iter_batches read_table": ["Hive", "", 5, True, [], ["hive"]]
+    },
     "compression": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "
         "infer_schema": [

@@ -22,6 +22,7 @@ from tests.tfxio.pipelines import run
 from tfrecord_beam.errors import CorruptRecordError, DecodeError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, RecordType
 from tfrecord_beam.kernel.reference.protos import Example
+from tfrecord_beam.records.hive import format_folder
 from tfrecord_beam.records.table import count, iter_blocks, read_table
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
 
@@ -186,6 +187,38 @@ def test_pipeline(name: str) -> None:
     if len(batches) == 1:
         assert found == [repr(sorted(row.items())) for row in table.to_pylist()]
     assert len(found) == table.num_rows
+
+
+@pytest.mark.parametrize("name", ["partition_string", "partition_two", "partition_zero_padded"])
+def test_partitions(name: str) -> None:
+    """Columns that are folders come back with the others; what Spark took for null stays that."""
+    case = Case(name)
+    table = read_table(case.folder, partition_columns="hive")
+    rows = [_as_partitioned(row, case.expected["partition_by"]) for row in case.expected["rows"]]
+    assert sorted(table.schema.names) == sorted(rows[0])
+    found = table.select(list(rows[0])).to_pylist()
+    assert sorted(map(repr, found)) == sorted(map(repr, rows))
+
+
+def test_names_of_folders() -> None:
+    """They are those that we give, but that Spark takes an empty text for null."""
+    case = Case("partition_string")
+    values = [row["p"]["string"] if row["p"] else None for row in case.expected["rows"]]
+    ours = {format_folder("p", value) for value in values}
+    assert ours - {folder.name for folder in case.folder.glob("p=*")} == {"p="}
+    assert len(ours) == len(set(values)) > 20
+
+
+def _as_partitioned(row: Mapping[str, Any], partition_by: list[str]) -> Row:
+    return {
+        name: _partition_value(value) if name in partition_by else _features(value)
+        for name, value in row.items()
+    }
+
+
+def _partition_value(value: Mapping[str, Any] | None) -> list[bytes] | None:
+    ((_, content),) = value.items() if value else ((None, None),)
+    return [str(content).encode()] if content else None
 
 
 def test_raw_records() -> None:

@@ -11,19 +11,27 @@ from tfrecord_beam.kernel.plan import Column, SequenceDecodePlan
 from tfrecord_beam.schema.arrow import RecordPlan, plan_schema
 
 
-def concat_batches(batches: Sequence[pa.RecordBatch], plan: RecordPlan) -> pa.Table:
-    """Returns one table of batches that were decoded by one plan and without a schema.
+def concat_batches(
+    batches: Sequence[pa.RecordBatch], plan: RecordPlan, known: pa.Schema | None = None
+) -> pa.Table:
+    """Returns one table of batches that were decoded by one plan.
 
     A column, or a field of the struct column, that a batch does not show is null there.
+
+    Args:
+      batches: what to put together.
+      plan: that of all of them.
+      known: columns that the table has in any case, with their types; None: those of the plan.
 
     Raises:
       DecodeError: a feature is of one kind in some batches and of another in others.
     """
-    types: dict[str, pa.DataType] = {field.name: field.type for field in plan_schema(plan) or ()}
+    fields = (plan_schema(plan) or ()) if known is None else known
+    types: dict[str, pa.DataType] = {field.name: field.type for field in fields}
     for batch in batches:
         for field in batch.schema:
             types[field.name] = _merge(types.get(field.name, pa.null()), field.type, field.name)
-    schema = pa.schema([(name, types[name]) for name in _order(types, plan)])
+    schema = pa.schema([(name, types[name]) for name in order_names(types, plan)])
     if isinstance(plan, SequenceDecodePlan) and plan.sequence_column_name in types:
         index = schema.get_field_index(plan.sequence_column_name)
         struct = _ordered_struct(schema.field(index).type, plan.sequence_columns)
@@ -54,7 +62,8 @@ def _merge(known: pa.DataType, found: pa.DataType, name: str) -> pa.DataType:
     )
 
 
-def _order(names: Iterable[str], plan: RecordPlan) -> list[str]:
+def order_names(names: Iterable[str], plan: RecordPlan) -> list[str]:
+    """Returns the names of columns in the order in which batches of a plan have them."""
     last = [plan.raw_record_column]
     if isinstance(plan, SequenceDecodePlan):
         last.insert(0, plan.sequence_column_name)

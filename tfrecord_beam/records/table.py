@@ -16,6 +16,11 @@ from tfrecord_beam.records.concatenate import concat_batches
 from tfrecord_beam.records.corruption import CorruptRecord, check_error_options, check_limit
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.inference import RecordObserver, infer_from_blocks
+from tfrecord_beam.records.partition_columns import (
+    PartitionColumns,
+    PartitionDecoder,
+    choose_decoder,
+)
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,
@@ -98,6 +103,7 @@ def iter_batches(
     record_type: RecordType = "Example",
     scalars: ColumnChoice = False,
     strings: ColumnChoice = False,
+    partition_columns: PartitionColumns | None = None,
     compression: str | None = "auto",
     validate_crc: bool = True,
     error_handler: OnCorrupt | None = None,
@@ -131,6 +137,8 @@ def iter_batches(
         the names of such columns. A record with several values is an error.
       strings: True: columns of bytes that have a domain of text in the schema come as strings. Or
         the names of such columns. Bytes that are no UTF-8 are an error.
+      partition_columns: "hive": each folder ``name=value`` on a file's path is a column too; see
+        `tfrecord_beam.records.partition_columns`.
       compression: "auto": what each file's content says, else its suffix. Or one codec for all.
       validate_crc: False: the CRCs of records are not computed, and damaged payloads are handed on.
         A record that ends beyond the file is an error still.
@@ -152,12 +160,13 @@ def iter_batches(
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
     forms = choose_forms(schema, scalars, strings)
-    return _decode_blocks(blocks, RecordDecoder(plan, record_type), forms, on_corrupt)
+    decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
+    return _decode_blocks(blocks, decoder, forms, on_corrupt)
 
 
 def _decode_blocks(
     blocks: Iterable[RecordBlock],
-    decoder: RecordDecoder,
+    decoder: RecordDecoder | PartitionDecoder,
     forms: ColumnForms,
     on_corrupt: OnCorrupt | None,
 ) -> Iterator[pa.RecordBatch]:
@@ -178,6 +187,7 @@ def read_table(
     record_type: RecordType = "Example",
     scalars: ColumnChoice = False,
     strings: ColumnChoice = False,
+    partition_columns: PartitionColumns | None = None,
     compression: str | None = "auto",
     validate_crc: bool = True,
     error_handler: OnCorrupt | None = None,
@@ -200,6 +210,7 @@ def read_table(
         `raw_record_column_name`.
       scalars: as for `iter_batches`.
       strings: as for `iter_batches`.
+      partition_columns: as for `iter_batches`; a column that is not on a file's path is null there.
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
       error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
@@ -217,11 +228,13 @@ def read_table(
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
     forms = choose_forms(schema, scalars, strings)
-    batches = _decode_blocks(blocks, RecordDecoder(plan, record_type), forms, on_corrupt)
-    fixed = None if schema is None else plan_schema(plan)
-    if fixed is None:
-        return concat_batches(list(batches), plan)
-    return pa.Table.from_batches(batches, forms.convert_schema(fixed))
+    decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
+    batches = _decode_blocks(blocks, decoder, forms, on_corrupt)
+    planned = None if schema is None else plan_schema(plan)
+    known = None if planned is None else forms.convert_schema(planned)
+    if known is None or partition_columns is not None:
+        return concat_batches(list(batches), plan, known)
+    return pa.Table.from_batches(batches, known)
 
 
 def infer_schema(

@@ -12,7 +12,7 @@ import pyarrow as pa
 from tfrecord_beam.options import check_bool, check_int
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
-from tfrecord_beam.records.decode import RecordDecoder
+from tfrecord_beam.records.partition_columns import PartitionColumns, choose_decoder
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import RecordType, decode_plan, plan_names
@@ -276,6 +276,8 @@ class BeamSource(_FileSource):
       record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
         or "ByteArray", to have them as they are, in a column "byteArray" or
         `raw_record_column_name`.
+      partition_columns: "hive": each folder ``name=value`` on a file's path is a column too, of the
+        kind that the schema says, else of bytes; see `tfrecord_beam.records.partition_columns`.
       with_filename: give (path, batch) pairs.
 
     Raises:
@@ -295,6 +297,7 @@ class BeamSource(_FileSource):
         batch_bytes: int | None = None,
         raw_record_column_name: str | None = None,
         record_type: RecordType = "Example",
+        partition_columns: PartitionColumns | None = None,
         compression: str | None = "auto",
         validate_crc: bool = True,
         error_handler: ErrorHandler | None = None,
@@ -308,7 +311,9 @@ class BeamSource(_FileSource):
             raw_record_column=raw_record_column_name,
             record_type=record_type,
         )
-        self._decoder = RecordDecoder(plan, record_type)
+        self._decoder = choose_decoder(
+            plan, record_type, partition_columns, only_planned=columns is not None
+        )
         self._columns = plan_names(plan)
         super().__init__(
             file_pattern,
