@@ -1,0 +1,183 @@
+"""Tests of files of other formats as record batches."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import pathlib
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from google.protobuf import text_format
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import DecodeError, SchemaError
+from tfrecord_beam.records.convert import sources
+from tfrecord_beam.records.convert.formats import Format, choose_format
+from tfrecord_beam.records.convert.sources import iter_file
+from tfrecord_beam.records.paths import DirectFileSystem
+
+TABLE = pa.table({"i": [1, None, 3], "l": [["a"], [], None], "f": [0.5, -0.0, None]})
+
+
+def schema_of(text: str) -> schema_pb2.Schema:
+    return text_format.Parse(text, schema_pb2.Schema())
+
+
+def read(path: pathlib.Path, content: bytes | None = None, **options: Any) -> pa.Table:
+    """Writes a file, if its content is given, and reads it."""
+    if content is not None:
+        path.write_bytes(content)
+    file_format = choose_format("source_format", None, [path.name])
+    batches = list(iter_file(str(path), file_format, DirectFileSystem().open, **options))
+    return pa.Table.from_batches(batches)
+
+
+def test_parquet(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(TABLE, path, row_group_size=2)
+    assert read(path) == TABLE
+    assert read(path, columns=["f", "i"]) == TABLE.select(["f", "i"])
+
+
+def test_batches_of_large_rows_are_small(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.parquet"
+    table = pa.table({"image": [bytes([i]) * 1000 for i in range(50)]})
+    pq.write_table(table, path, use_dictionary=False, compression="none")
+    monkeypatch.setattr(sources, "_BATCH_BYTES", 10_000)
+    batches = list(iter_file(str(path), Format.PARQUET, DirectFileSystem().open))
+    assert len(batches) >= 5
+    assert pa.Table.from_batches(batches) == table
+
+
+@pytest.mark.parametrize("name", ["a.arrow", "a.arrows"])
+@pytest.mark.parametrize("new", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_arrow(tmp_path: pathlib.Path, new: Any, name: str) -> None:
+    """Whether it is a file or a stream is told by the content."""
+    path = tmp_path / name
+    with new(path, TABLE.schema) as writer:
+        writer.write_table(TABLE, max_chunksize=2)
+    assert read(path) == TABLE
+    assert read(path, columns=["l"]) == TABLE.select(["l"])
+
+
+def test_csv_by_looks(tmp_path: pathlib.Path) -> None:
+    """Numbers and booleans are told by their looks, nothing else is."""
+    content = """int,float,nan,bool,text,day,empty,quoted
+1,1.5,nan,true,a,2024-01-01,,""
+-2,2,1,,"b\nc",,,x
+"""
+    table = read(tmp_path / "a.csv", content.encode())
+    types = [
+        pa.int64(),
+        pa.float64(),
+        pa.float64(),
+        pa.bool_(),
+        *([pa.large_string()] * 4),
+    ]
+    assert table.schema.types == types
+    first, second = table.to_pylist()
+    assert math.isnan(first.pop("nan"))
+    assert second.pop("nan") == 1
+    assert list(first.values()) == [1, 1.5, True, "a", "2024-01-01", None, ""]
+    assert list(second.values()) == [-2, 2.0, None, "b\nc", None, None, "x"]
+
+
+def test_csv_by_schema(tmp_path: pathlib.Path) -> None:
+    schema = schema_of(
+        'feature { name: "code" type: BYTES } feature { name: "x" type: FLOAT }'
+        'feature { name: "n" type: INT }'
+    )
+    content = b'code,x,n\n007,1,1\n"",,\n\xff,2.5,\n'
+    table = read(tmp_path / "a.csv", content, schema=schema)
+    assert table.to_pylist() == [
+        {"code": b"007", "x": 1.0, "n": 1},
+        {"code": b"", "x": None, "n": None},
+        {"code": b"\xff", "x": 2.5, "n": None},
+    ]
+
+
+def test_csv_of_one_column_keeps_empty_lines(tmp_path: pathlib.Path) -> None:
+    assert read(tmp_path / "a.csv", b"x\n1\n\n3\n").to_pydict() == {"x": [1, None, 3]}
+    assert read(tmp_path / "a.csv", b"x,y\n1,2\n\n3,4\n").num_rows == 2
+
+
+def test_csv_in_many_blocks(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_CSV_BLOCK_BYTES", 64)
+    lines = "".join(f"{i},text {i}\n" for i in range(500))
+    table = read(tmp_path / "a.csv.gz", gzip.compress(b"n,t\n" + lines.encode()))
+    assert table.to_pydict() == {"n": list(range(500)), "t": [f"text {i}" for i in range(500)]}
+    with pytest.raises(DecodeError, match=r"a\.csv \(.*give a schema"):
+        read(tmp_path / "a.csv", b"n\n" + b"1\n" * 99 + b"x\n")
+
+
+def test_json(tmp_path: pathlib.Path) -> None:
+    content = '{"i": 1, "s": "é", "l": [1, 2]}\n\n{"day": "2024-01-01", "l": [], "b": true}\n'
+    table = read(tmp_path / "a.jsonl", content.encode())
+    assert table.to_pylist() == [
+        {"i": 1, "s": "é", "l": [1, 2], "day": None, "b": None},
+        {"i": None, "s": None, "l": [], "day": "2024-01-01", "b": True},
+    ]
+    assert read(tmp_path / "a.jsonl.gz", gzip.compress(content.encode())) == table
+    assert read(tmp_path / "a.jsonl", columns=["b", "i"]).schema.names == ["b", "i"]
+
+
+def test_json_by_schema(tmp_path: pathlib.Path) -> None:
+    schema = schema_of('feature { name: "x" type: FLOAT } feature { name: "y" type: INT }')
+    table = read(tmp_path / "a.jsonl", b'{"x": 1}\n{"x": 1.5}\n', schema=schema)
+    assert table.to_pylist() == [{"x": 1.0, "y": None}, {"x": 1.5, "y": None}]
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("[1]", r"Expected a JSON object in each line, found \[1\]"),
+        ('{"a": 1', "Expected a JSON object in each line, found b'{\"a\": 1'"),
+        ("[" * 100_000, "Expected a JSON object in each line"),
+        ('{"i": "x"}', "Expected int64 for feature 'i', found 'x'"),
+        ('{"i": 1.5}', r"found 1\.5 .*give a schema|found 1\.5"),
+        ('{"s": "\\ud800"}', "feature 's'"),
+        ('{"i": 99999999999999999999}', "feature 'i'"),
+    ],
+)
+def test_json_that_cannot_be_read(tmp_path: pathlib.Path, line: str, text: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"i": 1}}\n\n{line}\n')
+    with pytest.raises(DecodeError, match=text) as caught:
+        read(path)
+    assert caught.value.file == str(path)
+    assert caught.value.line == 3
+
+
+def test_bytes_that_are_no_text_in_json(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(DecodeError, match="line 1"):
+        read(tmp_path / "a.jsonl", b'{"a": "\xff"}\n')
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.arrows", "a.csv"])
+def test_other_content(tmp_path: pathlib.Path, name: str) -> None:
+    content = b"" if name == "a.csv" else b"this is neither the one nor the other"
+    with pytest.raises(DecodeError, match="data, found some that cannot be read") as caught:
+        read(tmp_path / name, content)
+    assert caught.value.file == str(tmp_path / name)
+
+
+def test_every_cut_of_a_file_is_an_error_or_ends_with_whole_rows(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(TABLE, path)
+    data = path.read_bytes()
+    for size in range(0, len(data), 7):
+        with pytest.raises(DecodeError):
+            read(path, data[:size])
+
+
+def test_unknown_column(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(TABLE, path)
+    for name, content in (("a.parquet", None), ("a.csv", b"x\n1\n"), ("a.jsonl", b'{"x": 1}\n')):
+        with pytest.raises(SchemaError, match="found 'nothing'"):
+            read(tmp_path / name, content, columns=["nothing"])

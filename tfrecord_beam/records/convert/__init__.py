@@ -1,0 +1,1 @@
+"""TFRecord files to files of other formats, and back."""

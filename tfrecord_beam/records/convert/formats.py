@@ -1,0 +1,87 @@
+"""The formats of files that are converted, and which of them a name tells."""
+
+from __future__ import annotations
+
+import enum
+import posixpath
+import re
+from collections.abc import Iterable
+
+from tfrecord_beam.errors import render
+from tfrecord_beam.options import describe
+from tfrecord_beam.records.compression import codec_of_name
+
+_SHARD = re.compile(r"-\d+-of-\d+$")
+
+
+class Format(enum.Enum):
+    """What a file is; the value is the name that users write."""
+
+    TFRECORD = "tfrecord"
+    PARQUET = "parquet"
+    CSV = "csv"
+    JSON = "json"
+    ARROW = "arrow"
+    ARROW_STREAM = "arrow-stream"
+
+    @property
+    def is_text(self) -> bool:
+        return self in (Format.CSV, Format.JSON)
+
+
+_SUFFIXES = {
+    ".tfrecord": Format.TFRECORD,
+    ".tfrecords": Format.TFRECORD,
+    ".tfr": Format.TFRECORD,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+    ".csv": Format.CSV,
+    ".jsonl": Format.JSON,
+    ".ndjson": Format.JSON,
+    ".json": Format.JSON,
+    ".arrow": Format.ARROW,
+    ".feather": Format.ARROW,
+    ".arrows": Format.ARROW_STREAM,
+}
+
+_NAMES = ", ".join(each.value for each in Format)
+
+
+def choose_format(option: str, name: str | None, paths: Iterable[str]) -> Format:
+    """Returns the format that an option names, or that the names of all files tell.
+
+    >>> choose_format("source_format", None, ["a.tfrecord-00000-of-00002.gz"]).value
+    'tfrecord'
+
+    Args:
+      option: name of the option, for errors.
+      name: its value: the name of a format, or None.
+      paths: of the files.
+
+    Raises:
+      ValueError: there is no such format, or the names tell none, or several.
+    """
+    if name is not None:
+        for each in Format:
+            if each.value == name:
+                return each
+        raise ValueError(f"Expected {option} to be None or one of {_NAMES}, found {describe(name)}")
+    found: dict[Format, str] = {}
+    for path in paths:
+        found.setdefault(_format_of(path, option), path)
+    if len(found) > 1:
+        first, second, *_ = found.values()
+        raise ValueError(f"Expected files of one format, found {first!r} and {second!r}")
+    return next(iter(found))
+
+
+def _format_of(path: str, option: str) -> Format:
+    base = posixpath.basename(path.replace("\\", "/")).lower()
+    if codec_of_name(base) != "none":
+        base = posixpath.splitext(base)[0]
+    suffix = posixpath.splitext(_SHARD.sub("", base))[1]
+    if suffix not in _SUFFIXES:
+        message = f"Expected a file name that tells the format, found {path!r}"
+        hint = f"give {option}: {_NAMES}; or one of the suffixes {', '.join(_SUFFIXES)}"
+        raise ValueError(render(message, hint=hint))
+    return _SUFFIXES[suffix]

@@ -1,0 +1,201 @@
+"""Record batches to files of other formats: each file is whole, or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import posixpath
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from tfrecord_beam.errors import EncodeError, Location, SchemaError, WriteError
+from tfrecord_beam.options import describe
+from tfrecord_beam.records.compression import codec_of_name
+from tfrecord_beam.records.convert.formats import Format
+from tfrecord_beam.records.writing.compression import Compression, ContentFile
+from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
+
+_ROW_GROUP_BYTES = 64 << 20
+"""Bytes in memory of a row group of Parquet, of which one is held at a time."""
+
+
+class _BatchWriter(Protocol):
+    """What pyarrow's writers have in common."""
+
+    def write_batch(self, batch: pa.RecordBatch, /) -> None: ...
+    def close(self) -> None: ...
+
+
+def write_file(
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    path: str,
+    file_format: Format,
+    file_system: OutputFileSystem,
+    *,
+    compression: str | None = None,
+    overwrite: bool = False,
+) -> tuple[int, int]:
+    """Writes a file, and returns the numbers of its rows and of its bytes.
+
+    It is written under a hidden name beside its place, and is put there when it is whole.
+
+    Args:
+      batches: all of the schema.
+      schema: the columns. CSV has one value a row in each, and text instead of bytes.
+      path: path or URL.
+      file_format: any but TFRecord.
+      file_system: where it is.
+      compression: a codec. None: text is compressed as the suffix of the path says, Parquet by
+        snappy and Arrow not at all.
+      overwrite: replace what is there; False: it is an error.
+
+    Raises:
+      ValueError: the format has no such compression.
+      SchemaError: a column of a type that the format does not hold.
+      WriteError: there is a file, or it cannot be written.
+    """
+    codec = Compression.resolve(codec_of_name(path) if compression is None else compression)
+    codec.check_path(path)
+    start = _choose_writer(file_format, schema, compression if compression is None else codec)
+    num_rows = 0
+    with _placed(path, file_system, overwrite) as file:
+        content = (codec if file_format.is_text else Compression()).compress(file)
+        writer = start(pa.PythonFile(_Sink(content), mode="w"))
+        for batch in batches:
+            writer.write_batch(batch)
+            num_rows += batch.num_rows
+        writer.close()
+        content.close()
+    return num_rows, file.num_bytes
+
+
+@contextlib.contextmanager
+def _placed(path: str, file_system: OutputFileSystem, overwrite: bool) -> Iterator[OutputFile]:
+    """Gives a new file, which is put in its place if the body ends it without an error."""
+    _check_free(path, file_system, overwrite)
+    folder, base = posixpath.split(path)
+    hidden = posixpath.join(folder, f".{base}-temp-{uuid.uuid4().hex}")
+    file = file_system.create(hidden)
+    try:
+        yield file
+        _check_free(path, file_system, overwrite)
+        file_system.rename(hidden, path)
+    except BaseException:
+        with contextlib.suppress(WriteError):
+            file.close()
+        with contextlib.suppress(WriteError):
+            file_system.delete([hidden])
+        raise
+
+
+def _check_free(path: str, file_system: OutputFileSystem, overwrite: bool) -> None:
+    if file_system.find_size(path) is not None and not overwrite:
+        hint = "mode='overwrite' replaces it"
+        raise WriteError("Expected no file of this name, found one", Location(path), hint)
+
+
+class _Sink:
+    """A file with the interface that Arrow writes to. Arrow does not end it."""
+
+    closed = False
+
+    def __init__(self, content: ContentFile) -> None:
+        self.write = content.write
+
+    def flush(self) -> None: ...
+    def close(self) -> None: ...
+
+
+def _choose_writer(
+    file_format: Format, schema: pa.Schema, compression: Compression | None
+) -> Callable[[pa.PythonFile], _BatchWriter]:
+    if file_format is Format.CSV:
+        _check_csv_columns(schema)
+        return lambda sink: pa.csv.CSVWriter(sink, schema)
+    if file_format is Format.JSON:
+        return _JsonWriter
+    codec = None if compression is None else compression.codec
+    if file_format is Format.PARQUET:
+        _check_codec(file_format, codec, _PARQUET_CODECS)
+        return lambda sink: _ParquetWriter(sink, schema, codec or "snappy")
+    _check_codec(file_format, codec, _ARROW_CODECS)
+    options = pa.ipc.IpcWriteOptions(compression=None if codec == "none" else codec)
+    new = pa.ipc.new_file if file_format is Format.ARROW else pa.ipc.new_stream
+    return lambda sink: new(sink, schema, options=options)
+
+
+_PARQUET_CODECS = ("none", "snappy", "gzip", "zstd", "lz4")
+_ARROW_CODECS = ("none", "zstd", "lz4")
+
+
+def _check_codec(file_format: Format, codec: str | None, known: Sequence[str]) -> None:
+    if codec is not None and codec not in known:
+        raise ValueError(
+            f"Expected compression of {file_format.value} to be None or one of "
+            f"{', '.join(known)}, found {codec!r}"
+        )
+
+
+def _check_csv_columns(schema: pa.Schema) -> None:
+    for field in schema:
+        if pa.types.is_nested(field.type):
+            raise SchemaError(
+                f"Expected one value a row in column {field.name!r} for CSV, found {field.type}",
+                Location(feature=field.name),
+                "name it in scalars, if that is so; other formats hold lists",
+            )
+
+
+class _ParquetWriter:
+    """Gathers row groups."""
+
+    def __init__(self, sink: pa.PythonFile, schema: pa.Schema, codec: str) -> None:
+        self._writer = pa.parquet.ParquetWriter(sink, schema, compression=codec)
+        self._schema = schema
+        self._batches: list[pa.RecordBatch] = []
+        self._num_bytes = 0
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        self._batches.append(batch)
+        self._num_bytes += batch.nbytes
+        if self._num_bytes >= _ROW_GROUP_BYTES:
+            self._write()
+
+    def close(self) -> None:
+        self._write()
+        self._writer.close()
+
+    def _write(self) -> None:
+        if self._batches:
+            self._writer.write_table(pa.Table.from_batches(self._batches, self._schema))
+            self._batches, self._num_bytes = [], 0
+
+
+class _JsonWriter:
+    """Writes an object in each line. Numbers that are none are NaN and Infinity, as Python's."""
+
+    def __init__(self, sink: pa.PythonFile) -> None:
+        self._sink = sink
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        lines = (
+            json.dumps(row, ensure_ascii=False, default=_to_text) + "\n"
+            for row in batch.to_pylist()
+        )
+        self._sink.write("".join(lines).encode())
+
+    def close(self) -> None: ...
+
+
+def _to_text(value: object) -> str:
+    """Returns bytes in lists of lists as text, the one thing that is left to be made of JSON."""
+    try:
+        return bytes(value).decode()  # type: ignore[call-overload, no-any-return]
+    except UnicodeDecodeError:
+        raise EncodeError(f"Expected UTF-8 text for JSON, found {describe(value)}") from None
