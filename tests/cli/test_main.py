@@ -28,7 +28,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"tfrecord-beam {tfrecord_beam.__version__}\n"
 
 
-@pytest.mark.parametrize("verb", ["head", "count", "verify", "schema", "read"])
+@pytest.mark.parametrize("verb", ["head", "count", "verify", "index", "schema", "read"])
 def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_info:
         main([verb, "--help"])
@@ -61,7 +61,7 @@ def test_wrong_usage(arguments: list[str], text: str, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err.endswith(f"error: {text}\n")
 
 
-@pytest.mark.parametrize("verb", ["head", "count", "verify", "schema", "read"])
+@pytest.mark.parametrize("verb", ["head", "count", "verify", "index", "schema", "read"])
 def test_missing_file(
     verb: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,7 +83,7 @@ def test_missing_schema(
     )
 
 
-@pytest.mark.parametrize("verb", ["head", "count", "schema", "read"])
+@pytest.mark.parametrize("verb", ["head", "count", "index", "schema", "read"])
 def test_corrupt_file(verb: str, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "text.tfrecord"
     path.write_text("no TFRecord file at all")
@@ -123,11 +123,11 @@ def _wrong_inputs(folder: pathlib.Path) -> dict[str, tuple[list[str], str]]:
 
 
 @pytest.mark.parametrize("flags", [[], ["--json"]], ids=["text", "JSON"])
-@pytest.mark.parametrize("verb", ["head", "count", "verify", "schema", "read"])
+@pytest.mark.parametrize("verb", ["head", "count", "verify", "index", "schema", "read"])
 def test_wrong_input_is_an_error_in_one_line(
     verb: str, flags: list[str], tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    takes = {"--schema": verb != "count", "--columns": verb in ("head", "read")}
+    takes = {"--schema": verb not in ("count", "index"), "--columns": verb in ("head", "read")}
     for arguments, text in _wrong_inputs(tmp_path).values():
         if all(takes.get(argument, True) for argument in arguments):
             assert main([verb, *arguments, *flags]) == 2

@@ -127,7 +127,7 @@ def test_what_is_said_of_it(tmp_path: pathlib.Path) -> None:
     assert str(error) == (
         f"Expected no record in the range that begins at {start}, found the first record at "
         f"{first} - at {tmp_path}/a:{size} (the records may hold TFRecord data themselves, or have "
-        "wrong CRCs: read the file with one worker, or compress it, so that it is not cut)"
+        "wrong CRCs: read the file with one worker, or make its index (tfrecord-beam index))"
     )
 
 

@@ -72,6 +72,6 @@ def _fail(file: str, expected: str, found: str, offset: int) -> None:
     raise CoverageError(
         f"Expected {expected}, found {found}: records were lost or read twice",
         Location(file, offset),
-        hint="the records may hold TFRecord data themselves, or have wrong CRCs: read the file as "
-        "one range with desired_bundle_bytes larger than it",
+        hint="the records may hold TFRecord data themselves, or have wrong CRCs: make its index "
+        "(tfrecord-beam index), or read it as one range, with desired_bundle_bytes larger than it",
     )

@@ -36,6 +36,7 @@ from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.coverage import CoveredRange
 from tfrecord_beam.records.damage import find_damage, step_over
 from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.index import FileIndex, find_by_index
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.search import find_record
 from tfrecord_beam.records.window import CHUNK_BYTES, NO_STOP, Window
@@ -84,6 +85,11 @@ class ReadOptions:
         check_int("batch_bytes", self.batch_bytes, least=1, most=_MOST_BATCH_BYTES, optional=True)
 
 
+def no_index(path: str) -> FileIndex | None:
+    """The `read_index` of a reader that always searches."""
+    return None
+
+
 def claim_all(offset: int) -> int | None:
     """The `claim` of a reader that shares its range with nobody."""
     return None
@@ -110,6 +116,8 @@ class RecordReader:
       claim: called with the offset of the last record of each block before the block is yielded;
         returns None if the reader may have it all, else the offset from which on others read.
         For a compressed file it is told how far reading got, and what it returns does not matter.
+      read_index: returns the index of a file, None if there is none: then a range that begins
+        inside the file searches for its first record.
 
     Raises:
       CorruptRecordError: while iterating, where the content is not whole records.
@@ -123,12 +131,15 @@ class RecordReader:
         *,
         collect_corrupt: bool = False,
         claim: Callable[[int], int | None] = claim_all,
+        read_index: Callable[[str], FileIndex | None] = no_index,
     ) -> None:
         self._range = file_range
         self._open_file = open_file
         self._options = options
         self._collect_corrupt = collect_corrupt
         self._claim = claim
+        self._read_index = read_index
+        self._has_searched = False
         self._stop = file_range.resolve_stop(file_range.stop)
         self._next_record: int | None = 0 if file_range.start == 0 else None
         self._first_offset: int | None = None
@@ -252,9 +263,12 @@ class RecordReader:
     def _find_first(self) -> bool:
         """Goes to the first record of a range that begins inside the file, if it holds one."""
         window = self._window
-        found = find_record(window, stop=self._stop)
-        self._reached_end = not found and window.ended and not window.left
-        return found
+        index = self._read_index(self._range.path)
+        if index is None or not find_by_index(window, index, self._range.start):
+            self._has_searched = True
+            find_record(window, stop=self._stop)
+        self._reached_end = window.ended and not window.left
+        return window.offset < self._stop and not self._reached_end
 
     def _check_next_record(self) -> Iterator[CorruptRecord]:
         """Looks at the record behind the range: if it is damaged, only this range can tell."""
@@ -281,7 +295,7 @@ class RecordReader:
     def _set_aside(self, error: CorruptRecordError) -> CorruptRecord:
         """Raises `error`, which is at `begin`, or steps over what is corrupt there."""
         error = error.located(record=self._next_record)
-        if self._range.start:
+        if self._has_searched:
             error = CorruptRecordError(error.message, error.location, _SEARCHED)
         if not self._collect_corrupt:
             raise error

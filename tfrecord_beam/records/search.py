@@ -74,7 +74,7 @@ def find_record_behind(window: Window, end: int) -> bool:
     end = min(end, NO_STOP)
     while find_record(window, stop=end):
         window.anchor = window.offset
-        _follow_row(window, end)
+        follow_row(window, end)
         reached_end = window.offset >= end
         reached_content_end = window.ended and not window.left
         if reached_end or reached_content_end:
@@ -88,8 +88,11 @@ def find_record_behind(window: Window, end: int) -> bool:
     return False
 
 
-def _follow_row(window: Window, end: int) -> None:
-    """Goes from a record to where the row of frames that begins with it reaches `end` or breaks."""
+def follow_row(window: Window, end: int) -> None:
+    """Goes from a record to where the row of frames that begins with it reaches `end` or breaks.
+
+    It breaks at the end of the content, too.
+    """
     while window.offset < end:
         scan = kernel.scan(window.data, start=window.begin, stop=end - window.position)
         window.begin = scan.end

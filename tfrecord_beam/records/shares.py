@@ -11,6 +11,7 @@ before it ended, and together they hold each record once.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import heapq
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from tfrecord_beam.errors import CoverageError, Location
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.coverage import CoveredRange
 from tfrecord_beam.records.decode import OnCorrupt
+from tfrecord_beam.records.index import read_index
 from tfrecord_beam.records.paths import DirectFileSystem, FileEntry
 from tfrecord_beam.records.ranges import MAX_RANGE_BYTES, FileRange, split_file
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
@@ -100,12 +102,7 @@ def read_piece(
       CorruptRecordError: a part cannot be read.
       CoverageError: the next piece would not begin where this one ended.
     """
-    reader = RecordReader(
-        piece.ranges[piece.position],
-        DirectFileSystem().open,
-        options,
-        collect_corrupt=on_corrupt is not None,
-    )
+    reader = _open(piece.ranges[piece.position], options, collect_corrupt=on_corrupt is not None)
     for part in reader:
         if isinstance(part, RecordBlock):
             yield part
@@ -130,7 +127,7 @@ def _check_following(
                 f"found {_describe(found)}",
                 Location(file_range.path, covered.end),
                 "the records may hold TFRecord data themselves, or have wrong CRCs: read the file "
-                "with one worker, or compress it, so that it is not cut",
+                "with one worker, or make its index (tfrecord-beam index)",
             )
         if is_there:
             return
@@ -139,9 +136,20 @@ def _check_following(
 def _find_first(file_range: FileRange, options: ReadOptions) -> int | None:
     """Returns where the first record is that a reader of the range will find, if there is one."""
     options = dataclasses.replace(options, batch_size=1, batch_bytes=_SEARCHED_BYTES)
-    reader = RecordReader(file_range, DirectFileSystem().open, options, collect_corrupt=True)
+    reader = _open(file_range, options, collect_corrupt=True)
     next(iter(reader), None)
     return reader.covered().begin or None
+
+
+def _open(file_range: FileRange, options: ReadOptions, *, collect_corrupt: bool) -> RecordReader:
+    files = DirectFileSystem()
+    return RecordReader(
+        file_range,
+        files.open,
+        options,
+        collect_corrupt=collect_corrupt,
+        read_index=functools.partial(read_index, files),
+    )
 
 
 def _describe(offset: int | None) -> str:

@@ -20,6 +20,7 @@ after a claim that failed.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -31,6 +32,7 @@ from apache_beam.transforms.util import ReshufflePerKey
 
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import check_limit
+from tfrecord_beam.records.index import read_index
 from tfrecord_beam.records.paths import FileEntry, match_files, normalize_patterns
 from tfrecord_beam.records.ranges import (
     MAX_RANGE_BYTES,
@@ -202,6 +204,7 @@ class ReadRange(beam.DoFn):
             self._options,
             collect_corrupt=self._collect_corrupt,
             claim=claim,
+            read_index=functools.partial(read_index, BeamFileSystem()),
         )
         corrupt_records = 0
         for part in self._timer.measure(reader):

@@ -6,6 +6,7 @@ import contextlib
 from types import TracebackType
 
 from tfrecord_beam.errors import WriteError
+from tfrecord_beam.records.index import IndexBuilder, index_path
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.frames import FramedRecords
@@ -28,6 +29,8 @@ class FrameFile:
       file_system: where it is.
       path: of the file. What is there is lost.
       compression: how it is compressed.
+      write_index: when it is closed, write its index, too, at `index_path` of its path. For plain
+        files only.
 
     Attributes:
       path: of the file.
@@ -38,12 +41,20 @@ class FrameFile:
         left to do then is to discard it.
     """
 
-    def __init__(self, file_system: OutputFileSystem, path: str, compression: Compression) -> None:
+    def __init__(
+        self,
+        file_system: OutputFileSystem,
+        path: str,
+        compression: Compression,
+        *,
+        write_index: bool = False,
+    ) -> None:
         self._file_system = file_system
         self._file = file_system.create(path)
         self._content = compression.compress(self._file)
         self.path = path
         self.num_records = 0
+        self._index = IndexBuilder() if write_index else None
 
     @property
     def num_bytes(self) -> int:
@@ -54,6 +65,8 @@ class FrameFile:
         """Takes all of the frames. Less than a MiB of them may stay in memory."""
         self._content.write(frames.frames)
         self.num_records += frames.num_records
+        if self._index is not None:
+            self._index.add(frames.offsets)
 
     def flush(self) -> None:
         """Hands on what is in memory, but for what a codec keeps to compress it better."""
@@ -62,13 +75,17 @@ class FrameFile:
     def close(self) -> None:
         """Ends the file. It is whole if this does not raise."""
         self._content.close()
+        if self._index is not None:
+            side_car = self._file_system.create(index_path(self.path))
+            side_car.write(self._index.build().dump())
+            side_car.close()
 
     def discard(self) -> None:
         """Deletes the file, as far as its store lets it."""
         with contextlib.suppress(WriteError):
             self._file.close()
         with contextlib.suppress(WriteError):
-            self._file_system.delete([self.path])
+            self._file_system.delete([self.path, index_path(self.path)])
 
     def __enter__(self) -> FrameFile:
         return self

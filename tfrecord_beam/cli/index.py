@@ -1,0 +1,49 @@
+"""index: where the records of each file begin, for exact splits."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.output import make_printable
+from tfrecord_beam.cli.progress import show_progress
+from tfrecord_beam.records.index import index_path
+from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
+from tfrecord_beam.records.writing.index import write_index
+
+if TYPE_CHECKING:
+    from tfrecord_beam.cli.arguments import Verbs
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = arguments.add_verb(
+        verbs,
+        "index",
+        run,
+        help="write the index of each file",
+        description="Reads plain TFRecord files, checks every CRC, and writes beside each file "
+        "FOLDER/NAME the side-car FOLDER/.NAME.index, which tells where records begin. With it "
+        "readers split a file without a search, also if its records hold TFRecord data "
+        "themselves. Once the file is written anew the index has to be, too; until then readers "
+        "warn and do without.",
+    )
+    arguments.add_files(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the options ask for and returns the exit code."""
+    files = match_files(normalize_patterns(options.files), DirectFileSystem())
+    written = {}
+    for file in files:
+        with show_progress("Indexing", quiet=options.json) as progress:
+            write_index(file.path, progress=progress)
+        written[file.path] = index_path(file.path)
+        if not options.json:
+            print(make_printable(written[file.path]))
+    if options.json:
+        lines = [{"file": file, "index": index} for file, index in written.items()]
+        print(json.dumps({"files": lines}))
+    return 0

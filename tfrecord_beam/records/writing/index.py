@@ -1,0 +1,58 @@
+"""The index of a file that is there already."""
+
+from __future__ import annotations
+
+import uuid
+
+import numpy as np
+
+from tfrecord_beam.errors import Location, render
+from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES
+from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec
+from tfrecord_beam.records.index import FileIndex, IndexBuilder, index_path
+from tfrecord_beam.records.paths import DirectFileSystem
+from tfrecord_beam.records.table import OnProgress, iter_blocks
+from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
+
+
+def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
+    """Reads a file, writes its index beside it, and returns it. An index that is there is replaced.
+
+    Args:
+      path: path or URL of a plain TFRecord file.
+      progress: called with the bytes read and the bytes in all from time to time.
+
+    Raises:
+      ValueError: the file is compressed: it is not split, so that an index has no use.
+      CorruptRecordError: the file is not whole.
+      WriteError: the index cannot be written.
+    """
+    _check_plain(path)
+    builder = IndexBuilder()
+    for block in iter_blocks(path, progress=progress):
+        end = block.offsets[-1:] + block.lengths[-1:] + FOOTER_BYTES
+        builder.add(np.concatenate([block.offsets - HEADER_BYTES, end]))
+    index = builder.build()
+    file_system = DirectOutputFileSystem()
+    target = index_path(path)
+    temporary = f"{target}-temp-{uuid.uuid4().hex[:16]}"
+    try:
+        file = file_system.create(temporary)
+        file.write(index.dump())
+        file.close()
+        file_system.rename(temporary, target)
+    except BaseException:
+        file_system.delete([temporary])
+        raise
+    return index
+
+
+def _check_plain(path: str) -> None:
+    file = DirectFileSystem().open(path)
+    try:
+        codec = detect_codec(file.read(HEAD_BYTES), path)
+    finally:
+        file.close()
+    if codec != "none":
+        message = f"Expected a plain file, found one compressed with {codec}"
+        raise ValueError(render(message, Location(path), "it is not split: it needs no index"))
