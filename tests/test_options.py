@@ -19,6 +19,7 @@ from tfrecord_beam import (
     DecodeError,
     DecodeRecordBlocks,
     ExamplesToRecordBatchDecoder,
+    InferSchema,
     Project,
     RawRecordBeamSource,
     RawRecordToRecordBatch,
@@ -54,6 +55,7 @@ def _read(path: str) -> dict[str, Take]:
         "read_table": lambda **options: read_table(path, **options),
         "count": lambda **options: count(path, **options),
         "infer_schema": lambda **options: infer_schema(path, **options),
+        "InferSchema": lambda **options: InferSchema(path, **options),
         "Project": Project,
         "TFExampleRecord": lambda **options: TFExampleRecord(path, **options),
         "TFExampleBeamRecord": lambda **options: TFExampleBeamRecord("text", **options),
@@ -76,24 +78,24 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         "BeamSource ReadRecordBlocks RawRecordToRecordBatch iter_batches RecordBatches": _SIZE
     },
     "batch_bytes": {"BeamSource ReadRecordBlocks iter_batches": [*_SIZE, 1 << 31]},
-    "desired_bundle_bytes": {"BeamSource RawRecordBeamSource ReadRecordBlocks": _SIZE},
+    "desired_bundle_bytes": {"BeamSource RawRecordBeamSource ReadRecordBlocks InferSchema": _SIZE},
     "max_corrupt_records": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks RawRecordToRecordBatch DecodeRecordBlocks "
-        "iter_batches read_table count infer_schema": ["3", 1.5, True, -1, 10**5000, 3]
+        "iter_batches read_table count infer_schema InferSchema": ["3", 1.5, True, -1, 10**5000, 3]
     },
     "error_handler": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks RawRecordToRecordBatch DecodeRecordBlocks "
-        "iter_batches read_table count infer_schema": _FUNCTION
+        "iter_batches read_table count infer_schema InferSchema": _FUNCTION
     },
     "progress": {"iter_batches read_table count infer_schema": _FUNCTION},
     "validate_crc": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "
-        "infer_schema": _FLAG
+        "infer_schema InferSchema": _FLAG
     },
     "with_filename": {"BeamSource RawRecordBeamSource": _FLAG},
     "record_type": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
-        "infer_schema": [
+        "infer_schema InferSchema": [
             None,
             5,
             b"Example",
@@ -105,7 +107,7 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     },
     "compression": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "
-        "infer_schema": [
+        "infer_schema InferSchema": [
             5,
             b"gzip",
             "rar",
@@ -126,11 +128,11 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     },
     "scalars": {"iter_batches read_table": [*_COLUMNS, None, True]},
     "strings": {"iter_batches read_table": [*_COLUMNS, None, True]},
-    "infer_shape": {"infer_schema": _FLAG},
-    "int_domains": {"infer_schema": _FLAG},
-    "content_domains": {"infer_schema": _FLAG},
-    "string_domains": {"infer_schema": ["3", 1.5, True, -1, MAX_INT + 1, None]},
-    "on_conflict": {"infer_schema": [None, 5, "raise", b"drop"]},
+    "infer_shape": {"infer_schema InferSchema": _FLAG},
+    "int_domains": {"infer_schema InferSchema": _FLAG},
+    "content_domains": {"infer_schema InferSchema": _FLAG},
+    "string_domains": {"infer_schema InferSchema": ["3", 1.5, True, -1, MAX_INT + 1, None]},
+    "on_conflict": {"infer_schema InferSchema": [None, 5, "raise", b"drop"]},
     "num_epochs": {"RecordBatches": ["1", 1.5, True, -1, MAX_INT + 1]},
     "shuffle_buffer_size": {"RecordBatches": [*_SIZE, None]},
     "shuffle_seed": {"RecordBatches": ["1", 1.5, -1, 10**5000]},
@@ -171,6 +173,7 @@ def test_wrong_value_is_refused_at_once(
         read_table,
         count,
         infer_schema,
+        InferSchema,
     ],
 )
 def test_every_option_is_in_the_table(taker: Callable[..., object]) -> None:

@@ -31,6 +31,7 @@ PUBLIC = [
     "DecodeRecordBlocks",
     "EncodeError",
     "ExamplesToRecordBatchDecoder",
+    "InferSchema",
     "NoMatchError",
     "ParquetTFXIO",
     "Project",

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         DecodeRecordBlocks as DecodeRecordBlocks,
         RawRecordToRecordBatch as RawRecordToRecordBatch,
     )
+    from tfrecord_beam.transforms.infer import InferSchema as InferSchema
     from tfrecord_beam.transforms.project import Project as Project
     from tfrecord_beam.transforms.read import (
         BeamSource as BeamSource,
@@ -107,6 +108,7 @@ _MODULES = {
         "TFSequenceExampleRecord",
     ),
     "tfrecord_beam.transforms.decode": ("DecodeRecordBlocks", "RawRecordToRecordBatch"),
+    "tfrecord_beam.transforms.infer": ("InferSchema",),
     "tfrecord_beam.transforms.project": ("Project",),
     "tfrecord_beam.transforms.read": ("BeamSource", "RawRecordBeamSource", "ReadRecordBlocks"),
 }

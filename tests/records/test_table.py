@@ -13,7 +13,13 @@ from tests.frames import framed
 from tests.records.reading import flip
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.wire import bytes_list, entry, example, floats, int64
-from tfrecord_beam.errors import CorruptRecordError, DecodeError, NoMatchError, TFRecordBeamError
+from tfrecord_beam.errors import (
+    CorruptRecordError,
+    DecodeError,
+    NoMatchError,
+    SchemaError,
+    TFRecordBeamError,
+)
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.table import count, iter_batches, iter_blocks, read_table
@@ -214,3 +220,39 @@ def test_rows_without_columns_are_counted(tmp_path: pathlib.Path) -> None:
     for schema in (None, b""):
         table = read_table(path, schema, columns=[])
         assert (table.num_rows, table.num_columns) == (3, 0)
+
+
+# --- Inferred schemas --------------------------------------------------------------------
+
+
+def test_schema_may_be_inferred(tmp_path: pathlib.Path) -> None:
+    write(tmp_path, example(entry("b", int64(1))), name="1")
+    write(tmp_path, example(entry("a", floats(2, 3))), name="2")
+    batches = list(iter_batches(tmp_path, "infer"))
+    assert [batch.schema.names for batch in batches] == [["a", "b"]] * 2
+    assert pa.Table.from_batches(batches) == read_table(tmp_path, "infer").combine_chunks()
+    columns: Any = iter(["b"])
+    assert read_table(tmp_path, "infer", columns=columns).column_names == ["b"]
+    assert read_table(tmp_path, "infer", scalars=True).column("b").to_pylist() == [1, None]
+    with pytest.raises(SchemaError, match=r"^Expected columns among 'b', found 'lost', 'c'"):
+        read_table(tmp_path, "infer", columns=["b", "lost", "c"])
+
+
+def test_kinds_of_an_inferred_schema(tmp_path: pathlib.Path) -> None:
+    write(tmp_path, example(entry("a", int64(1)), entry("b", int64(1))), name="1")
+    write(tmp_path, example(entry("a", floats(1))), name="2")
+    with pytest.raises(SchemaError, match=r"^Expected int64_list for feature 'a' as at .*1:0, rec"):
+        iter_batches(tmp_path, "infer")
+    assert read_table(tmp_path, "infer", columns=["b"]).num_rows == 2
+
+
+def test_corrupt_records_are_told_of_once_where_the_schema_is_inferred(
+    tmp_path: pathlib.Path,
+) -> None:
+    path = write(tmp_path, example(entry("a", int64(1))), b"\xff")
+    corrupt: list[CorruptRecord] = []
+    options: Any = {"error_handler": corrupt.append, "max_corrupt_records": 1}
+    assert read_table(path, "infer", **options).num_rows == 1
+    assert len(corrupt) == 1
+    with pytest.raises(DecodeError, match=r"record 1 "):
+        read_table(path, "infer")

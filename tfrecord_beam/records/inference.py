@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location
 from tfrecord_beam.kernel.faults import decode_error
@@ -34,20 +33,20 @@ from tfrecord_beam.records.decode import (
     report_corrupt,
 )
 from tfrecord_beam.schema.arrow import decode_plan
-from tfrecord_beam.schema.inference import find_conflicts, make_schema
+from tfrecord_beam.schema.inference import find_conflicts
 from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions
 
 if TYPE_CHECKING:
     from tfrecord_beam.records.decode import BlockDecoder
 
 
-def infer_from_blocks(
+def observe_blocks(
     blocks: Iterable[RecordBlock],
     observer: RecordObserver,
     options: InferenceOptions,
     on_corrupt: OnCorrupt | None,
-) -> schema_pb2.Schema:
-    """Returns the schema of all records of blocks.
+) -> DatasetStatistics:
+    """Returns the statistics of all records of blocks.
 
     Raises:
       SchemaError: a feature has different kinds, and they are errors; at the first one.
@@ -59,7 +58,7 @@ def infer_from_blocks(
         if options.on_conflict == "error":
             for conflict in find_conflicts(statistics):
                 raise conflict
-    return make_schema(statistics)
+    return statistics
 
 
 class RecordObserver:

@@ -15,7 +15,7 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.concatenate import concat_batches
 from tfrecord_beam.records.corruption import CorruptRecord, check_error_options, check_limit
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
-from tfrecord_beam.records.inference import RecordObserver, infer_from_blocks
+from tfrecord_beam.records.inference import RecordObserver, observe_blocks
 from tfrecord_beam.records.partition_columns import (
     PartitionColumns,
     PartitionDecoder,
@@ -33,6 +33,8 @@ from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
 from tfrecord_beam.records.scalars import ColumnChoice, ColumnForms, choose_forms
 from tfrecord_beam.schema.arrow import decode_plan, plan_schema
+from tfrecord_beam.schema.inference import make_schema
+from tfrecord_beam.schema.names import as_names
 from tfrecord_beam.schema.statistics import InferenceOptions, OnConflict
 from tfrecord_beam.schema.tfmd import SchemaSource
 
@@ -122,7 +124,9 @@ def iter_batches(
     Args:
       path: path, pattern or folder, or several.
       schema: a TFMD `Schema`, a serialized one, or the path of its file. None: each batch has the
-        columns that its records show, in byte order of their names.
+        columns that its records show, in byte order of their names. "infer": those that all records
+        of all files show, see `infer_schema`; that reads the files once more, when this is called.
+        (A file of that name is "./infer".)
       columns: names of the columns to decode, in the order wanted; None: all.
       batch_size: rows of each batch; the last of a file may have fewer. None: as many as fit
         `batch_bytes`.
@@ -153,6 +157,15 @@ def iter_batches(
       CorruptRecordError: a part of a file cannot be read.
       DecodeError: a record is no message of `record_type`, or does not fit the schema.
     """
+    columns = None if columns is None else as_names(columns, "columns")
+    if is_inferred(schema):
+        schema = infer_for_reading(
+            path,
+            ReadOptions(compression, validate_crc),
+            columns=columns,
+            record_type=record_type,
+            skip_corrupt=error_handler is not None,
+        )
     plan = decode_plan(
         schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
     )
@@ -221,6 +234,15 @@ def read_table(
       DecodeError: as for `iter_batches`, as are the other errors; also if, without a schema, a
         feature is of one kind in some records and of another in others.
     """
+    columns = None if columns is None else as_names(columns, "columns")
+    if is_inferred(schema):
+        schema = infer_for_reading(
+            path,
+            ReadOptions(compression, validate_crc),
+            columns=columns,
+            record_type=record_type,
+            skip_corrupt=error_handler is not None,
+        )
     plan = decode_plan(
         schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
     )
@@ -289,7 +311,45 @@ def infer_schema(
     options = ReadOptions(compression, validate_crc)
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
-    return infer_from_blocks(blocks, observer, inference, on_corrupt)
+    return make_schema(observe_blocks(blocks, observer, inference, on_corrupt))
+
+
+def is_inferred(schema: SchemaSource | None) -> bool:
+    """Returns whether the argument `schema` of a reader asks for the schema of all records."""
+    return isinstance(schema, str) and schema == "infer"
+
+
+def infer_for_reading(
+    path: FilePattern,
+    options: ReadOptions,
+    *,
+    columns: Sequence[str] | None,
+    record_type: RecordType,
+    skip_corrupt: bool,
+    file_system: FileSystem = _DIRECT,
+) -> schema_pb2.Schema:
+    """Returns the schema of all records of files that are about to be read.
+
+    Args:
+      path: path, pattern or folder, or several.
+      options: how to read.
+      columns: names of the columns that are wanted; the others may be what they like. None: all.
+      record_type: what the records are.
+      skip_corrupt: leave out what is corrupt, for the reader will tell of it; else raise.
+      file_system: where the files are.
+    """
+    on_corrupt = _skip if skip_corrupt else None
+    blocks = iter_blocks(path, options, on_corrupt=on_corrupt, file_system=file_system)
+    observer = RecordObserver(record_type, columns)
+    statistics = observe_blocks(blocks, observer, InferenceOptions(), on_corrupt)
+    if columns is not None:  # a name that no record has may be misspelt
+        found = {path: each for path, each in statistics.features.items() if each.present}
+        statistics.features = found
+    return make_schema(statistics)
+
+
+def _skip(_: CorruptRecord) -> None:
+    pass
 
 
 def count(

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Literal, get_args
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfrecord_beam.errors import Location
+from tfrecord_beam.errors import Location, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
-from tfrecord_beam.options import MAX_INT, check_bool, check_int, describe
+from tfrecord_beam.options import MAX_INT, check_bool, check_choice, check_int, describe
 from tfrecord_beam.schema.content import Content
-from tfrecord_beam.schema.encoding import is_list, to_features
+from tfrecord_beam.schema.encoding import is_list, kind_of, list_depth, to_features
 from tfrecord_beam.schema.names import check_distinct
 
 OnConflict = Literal["error", "drop"]
@@ -28,16 +28,6 @@ Path = tuple[str, ...]
 
 PlaceOf = Callable[[int], Location]
 """Tells where the record of a row is."""
-
-_KINDS = {
-    pa.lib.Type_INT64: Kind.INT64,
-    pa.lib.Type_FLOAT: Kind.FLOAT,
-    pa.lib.Type_BINARY: Kind.BYTES,
-    pa.lib.Type_LARGE_BINARY: Kind.BYTES,
-    pa.lib.Type_STRING: Kind.BYTES,
-    pa.lib.Type_LARGE_STRING: Kind.BYTES,
-}
-"""By the types that `to_features` leaves."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,12 +57,7 @@ class InferenceOptions:
         check_bool("int_domains", self.int_domains)
         check_int("string_domains", self.string_domains, least=0)
         check_bool("content_domains", self.content_domains)
-        known = get_args(OnConflict)
-        if self.on_conflict not in known:
-            raise ValueError(
-                f"Expected on_conflict to be one of {', '.join(known)}, "
-                f"found {describe(self.on_conflict)}"
-            )
+        check_choice("on_conflict", self.on_conflict, OnConflict)
 
 
 @dataclasses.dataclass
@@ -126,7 +111,7 @@ class FeatureStatistics:
         """Takes the rows of a column in, in a layout that `to_features` gives."""
         self.present += len(column) - column.null_count
         values = self._add_lengths(column)
-        kind = _KINDS.get(values.type.id)
+        kind = kind_of(column)
         if kind is not None:
             self._add_kind_of_rows(kind, column, place_of)
         if kind is Kind.INT64 and options.int_domains and len(values):
@@ -208,7 +193,7 @@ class FeatureStatistics:
 
 def _first_row(column: pa.Array) -> int:
     """Returns the first row that shows a kind, which a row without steps does not."""
-    is_nested = is_list(column.type) and is_list(column.type.value_type)
+    is_nested = list_depth(column.type) > 1
     shows = (column.flatten() if is_nested else column).is_valid()
     first: int = max(pc.index(shows, True).as_py(), 0)
     return pc.list_parent_indices(column)[first].as_py() if is_nested else first
@@ -242,9 +227,11 @@ class DatasetStatistics:
           place_of: where the record of a row is; None: that is not known.
 
         Raises:
-          SchemaError: a column of another type, or of the name of another.
+          SchemaError: `batch` is none, a column is of another type, or two are of one name.
           EncodeError: a value that a feature cannot hold.
         """
+        if not isinstance(batch, pa.RecordBatch):
+            raise SchemaError(f"Expected a pyarrow.RecordBatch, found {describe(batch)}")
         check_distinct(batch.schema.names, "columns of a batch")
         self.rows += batch.num_rows
         for path, column in _leaves(batch):
@@ -268,7 +255,7 @@ def _leaves(batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.Array]]:
             check_distinct(fields, f"fields of column {name!r}")
             for field, values in zip(fields, column.flatten(), strict=True):
                 yield (name, field), to_features(field, values, is_feature_list=True)
-        elif is_list(column.type) and is_list(column.type.value_type):
+        elif list_depth(column.type) > 1:
             yield (SEQUENCE_COLUMN, name), to_features(name, column, is_feature_list=True)
         else:
             yield (name,), to_features(name, column)

@@ -4,6 +4,7 @@ from tfrecord_beam.transforms.decode import (
     DecodeRecordBlocks as DecodeRecordBlocks,
     RawRecordToRecordBatch as RawRecordToRecordBatch,
 )
+from tfrecord_beam.transforms.infer import InferSchema as InferSchema
 from tfrecord_beam.transforms.project import Project as Project
 from tfrecord_beam.transforms.read import (
     BeamSource as BeamSource,

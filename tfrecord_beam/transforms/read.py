@@ -15,7 +15,9 @@ from tfrecord_beam.records.coverage import CoveredRange, check_coverage
 from tfrecord_beam.records.partition_columns import PartitionColumns, choose_decoder
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.table import infer_for_reading, is_inferred
 from tfrecord_beam.schema.arrow import RecordType, decode_plan, plan_names
+from tfrecord_beam.schema.names import as_names
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.corrupt import (
@@ -39,8 +41,8 @@ from tfrecord_beam.transforms.windows import group_later
 _PATTERNS_SHOWN = 3
 
 
-class _FileSource(beam.PTransform):
-    """What the sources have in common: files to blocks, and what becomes of corrupt parts."""
+class FileSource(beam.PTransform):
+    """What transforms of files have in common: files to blocks, and where corrupt parts go."""
 
     def __init__(
         self,
@@ -139,7 +141,7 @@ def _check_file(file: str, ranges: Iterable[tuple[bool, int, int, int | None]]) 
     check_coverage(file, [CoveredRange(*covered) for covered in ranges])
 
 
-class ReadRecordBlocks(_FileSource):
+class ReadRecordBlocks(FileSource):
     """Reads TFRecord files as blocks: the source behind the others -> PCollection[RecordBlock].
 
     A `RecordBlock` holds some megabytes of records as they stand in the file, and where each is.
@@ -204,7 +206,7 @@ class ReadRecordBlocks(_FileSource):
         return blocks
 
 
-class RawRecordBeamSource(_FileSource):
+class RawRecordBeamSource(FileSource):
     """Reads TFRecord files as single records -> PCollection[bytes].
 
     Example::
@@ -249,7 +251,7 @@ class RawRecordBeamSource(_FileSource):
         return blocks | "Records" >> beam.FlatMap(RecordBlock.records).with_output_types(bytes)
 
 
-class BeamSource(_FileSource):
+class BeamSource(FileSource):
     """Reads the records of TFRecord files as Arrow batches -> PCollection[pa.RecordBatch].
 
     Equal in result to ``RawRecordBeamSource | RawRecordToRecordBatch``, but no record becomes a
@@ -265,7 +267,8 @@ class BeamSource(_FileSource):
     Args:
       file_pattern: as for `ReadRecordBlocks`, as are the options that are not named here.
       schema: a TFMD `Schema`, a serialized one, or the path of its file. None: each batch has the
-        columns that its records show, in byte order of their names.
+        columns that its records show, in byte order of their names. "infer": those that all records
+        of all files show, which are read once in this process, when the source is made.
       columns: names of the columns to decode, in the order wanted; None: all. Of records with steps
         ``##SEQUENCE##`` means all fields of the struct, and ``##SEQUENCE##.NAME`` one of them.
       batch_size: rows of each batch; the last of a byte range may have fewer, and so may one that
@@ -284,7 +287,8 @@ class BeamSource(_FileSource):
       SchemaError: the schema cannot be used, or a column is not in it. Also a ValueError.
       DecodeError: in the pipeline, a record is no message of `record_type`, or does not fit the
         schema.
-      ValueError: as for `ReadRecordBlocks`, as are the other errors.
+      ValueError: as for `ReadRecordBlocks`, as are the other errors; "infer" without
+        `file_pattern`.
     """
 
     def __init__(
@@ -305,6 +309,22 @@ class BeamSource(_FileSource):
         with_filename: bool = False,
         desired_bundle_bytes: int | None = None,
     ) -> None:
+        options = ReadOptions(compression, validate_crc, batch_size, batch_bytes)
+        columns = None if columns is None else as_names(columns, "columns")
+        if is_inferred(schema):
+            if file_pattern is None:
+                raise ValueError(
+                    "Expected file_pattern with schema='infer', found none: what a PCollection of "
+                    "files holds is not known before the pipeline runs"
+                )
+            schema = infer_for_reading(
+                file_pattern,
+                ReadOptions(compression, validate_crc),
+                columns=columns,
+                record_type=record_type,
+                skip_corrupt=error_handler is not None,
+                file_system=BeamFileSystem(),
+            )
         plan = decode_plan(
             schema,
             columns=columns,
@@ -317,7 +337,7 @@ class BeamSource(_FileSource):
         self._columns = plan_names(plan)
         super().__init__(
             file_pattern,
-            ReadOptions(compression, validate_crc, batch_size, batch_bytes),
+            options,
             error_handler=error_handler,
             max_corrupt_records=max_corrupt_records,
             desired_bundle_bytes=desired_bundle_bytes,

@@ -1,0 +1,156 @@
+"""The transform that infers schemas: statistics of blocks or batches, merged, make one schema."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.inference import RecordObserver
+from tfrecord_beam.records.paths import FilePattern
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.schema.arrow import RecordType
+from tfrecord_beam.schema.inference import make_schema
+from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions, OnConflict
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.corrupt import CORRUPT, ErrorHandler, take_corrupt
+from tfrecord_beam.transforms.read import FileSource
+
+
+class InferSchema(FileSource):
+    """Infers the TFMD schema of all records -> PCollection[Schema], of one element.
+
+    Apply it to a pipeline with `file_pattern`, or without to a PCollection of record batches, which
+    may come from anywhere: columns of every Arrow type that a feature can hold count as what they
+    become when they are written. In windows there is a schema for each. What is inferred is told in
+    `tfrecord_beam.schema.inference`; `tfrecord_beam.infer_schema` gives the same without Beam.
+
+    Example::
+
+      schema = pipeline | InferSchema("data/*.tfrecord", infer_shape=True)
+      _ = schema | beam.Map(str) | beam.io.WriteToText("schema", ".pbtxt", shard_name_template="")
+
+    Args:
+      file_pattern: path, pattern or folder, or several; see `tfrecord_beam.records.paths`.
+      record_type: as for `BeamSource`, as are the options that are not named here.
+      infer_shape: give a shape to features that have the same number of values in all records.
+      int_domains: give INT features the range of their values.
+      string_domains: give BYTES features of at most so many different values, all of them UTF-8,
+        these values; 0: none.
+      content_domains: tell images, language and UTF-8 from other bytes, by all values.
+      on_conflict: for a feature of one kind in some records and of another in others: "error", or
+        "drop" to leave it out, with a warning and a comment in the schema.
+
+    Raises:
+      SchemaError: in the pipeline, a feature has different kinds, or a column is of a type that no
+        feature can hold.
+      DecodeError: in the pipeline, a record is no message of `record_type`.
+      ValueError: as for `BeamSource`, as are the other errors.
+    """
+
+    def __init__(
+        self,
+        file_pattern: FilePattern | None = None,
+        *,
+        record_type: RecordType = "Example",
+        compression: str | None = "auto",
+        validate_crc: bool = True,
+        infer_shape: bool = False,
+        int_domains: bool = False,
+        string_domains: int = 0,
+        content_domains: bool = False,
+        on_conflict: OnConflict = "error",
+        error_handler: ErrorHandler | None = None,
+        max_corrupt_records: int | None = None,
+        desired_bundle_bytes: int | None = None,
+    ) -> None:
+        self._inference = InferenceOptions(
+            infer_shape, int_domains, string_domains, content_domains, on_conflict
+        )
+        self._observer = RecordObserver(record_type)
+        super().__init__(
+            file_pattern,
+            ReadOptions(compression, validate_crc),
+            error_handler=error_handler,
+            max_corrupt_records=max_corrupt_records,
+            desired_bundle_bytes=desired_bundle_bytes,
+        )
+
+    def expand(self, source: Any) -> beam.PCollection[schema_pb2.Schema]:
+        if self._patterns is None and isinstance(source, beam.PCollection):
+            statistics = source | "Observe" >> beam.Map(_observe_batch, self._inference)
+        else:
+            statistics = self._observe_files(source)
+        statistics.element_type = DatasetStatistics
+        merge = beam.CombineGlobally(_MergeStatistics(self._inference))
+        if not statistics.windowing.is_default():
+            merge = merge.without_defaults()
+        schema = statistics | "Merge" >> merge
+        schema.element_type = schema_pb2.Schema
+        return schema
+
+    def display_data(self) -> dict[str, object]:
+        return {**super().display_data(), **dataclasses.asdict(self._inference)}
+
+    def _observe_files(self, source: Any) -> beam.PCollection[DatasetStatistics]:
+        blocks, corrupt = self._read_blocks(source)
+        collect = self._error_handler is not None
+        observe = beam.ParDo(_ObserveBlock(self._observer, self._inference, collect))
+        outputs = blocks | "Observe" >> observe.with_outputs(CORRUPT, main="statistics")
+        self._handle_corrupt(corrupt, [outputs[CORRUPT]] if collect else [])
+        return outputs.statistics
+
+
+class _ObserveBlock(beam.DoFn):
+    def __init__(
+        self, observer: RecordObserver, options: InferenceOptions, collect_corrupt: bool
+    ) -> None:
+        self._observer = observer
+        self._options = options
+        self._collect_corrupt = collect_corrupt
+
+    def process(self, block: RecordBlock) -> Iterator[Any]:
+        corrupt: list[CorruptRecord] = []
+        statistics = DatasetStatistics(self._options)
+        on_corrupt = corrupt.append if self._collect_corrupt else None
+        self._observer.observe(block, statistics, on_corrupt)
+        metrics.count_kernel()
+        yield from take_corrupt(corrupt)
+        yield statistics
+
+
+def _observe_batch(batch: pa.RecordBatch, options: InferenceOptions) -> DatasetStatistics:
+    statistics = DatasetStatistics(options)
+    statistics.add(batch)
+    return statistics
+
+
+class _MergeStatistics(beam.CombineFn):
+    """Combines statistics into the schema that they speak for."""
+
+    def __init__(self, options: InferenceOptions) -> None:
+        self._options = options
+
+    def create_accumulator(self) -> DatasetStatistics:
+        return DatasetStatistics(self._options)
+
+    def add_input(
+        self, accumulator: DatasetStatistics, statistics: DatasetStatistics
+    ) -> DatasetStatistics:
+        accumulator.merge(statistics)
+        return accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[DatasetStatistics]) -> DatasetStatistics:
+        merged = self.create_accumulator()
+        for accumulator in accumulators:
+            merged.merge(accumulator)
+        return merged
+
+    def extract_output(self, accumulator: DatasetStatistics) -> schema_pb2.Schema:
+        return make_schema(accumulator)
