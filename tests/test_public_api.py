@@ -52,6 +52,7 @@ PUBLIC = [
     "TFSequenceExampleBeamRecord",
     "TFSequenceExampleRecord",
     "WriteError",
+    "WrittenFile",
     "__version__",
     "count",
     "errors",
@@ -61,6 +62,7 @@ PUBLIC = [
     "read_table",
     "tfxio",
     "transforms",
+    "write_table",
 ]
 """A name that is added or taken away here is a change that users notice."""
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
         iter_batches as iter_batches,
         read_table as read_table,
     )
+    from tfrecord_beam.records.writing.publish import WrittenFile as WrittenFile
+    from tfrecord_beam.records.writing.table import write_table as write_table
 
     # TFXIO.
     from tfrecord_beam.tfxio import (
@@ -89,6 +91,8 @@ _MODULES = {
     "tfrecord_beam.records.block": ("RecordBlock",),
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.table": ("count", "infer_schema", "iter_batches", "read_table"),
+    "tfrecord_beam.records.writing.publish": ("WrittenFile",),
+    "tfrecord_beam.records.writing.table": ("write_table",),
     "tfrecord_beam.tfxio": (
         "BeamRecordCsvTFXIO",
         "BeamRecordToTensorTFXIO",

@@ -93,7 +93,10 @@ class OutputFileSystem(Protocol):
         """Opens a new file, or one anew, and makes the folders on its way."""
 
     def rename(self, source: str, target: str) -> None:
-        """Gives a file another name; one that has it is replaced, at once where the store can."""
+        """Gives a file another name, and makes the folders on its way.
+
+        A file that has the name is replaced, at once where the store can do that.
+        """
 
     def delete(self, paths: Iterable[str]) -> None:
         """Deletes files; those that are not there are no error."""
@@ -139,8 +142,13 @@ class DirectOutputFileSystem:
         return OutputFile(raw, path)
 
     def rename(self, source: str, target: str) -> None:
+        store = self._store(source)
         with reporting(f"rename {source!r}", target):
-            self._store(source).rename(source, target)
+            try:
+                store.rename(source, target)
+            except FileNotFoundError:
+                store.make_folder(target.rpartition("/")[0])
+                store.rename(source, target)
 
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:

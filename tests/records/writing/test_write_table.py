@@ -1,0 +1,286 @@
+"""Tests of write_table: rows of whatever offers them, to shards of whatever number and codec."""
+
+from __future__ import annotations
+
+import pathlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tests.records.writing.folders import batch_of, paths_in, records_in
+from tfrecord_beam import SchemaError, WriteError, WrittenFile, read_table, write_table
+from tfrecord_beam.records.writing import spill
+
+CODECS = [None, "gzip", "zlib", "bz2", "zstd", "lz4", "snappy"]
+
+
+def write(folder: pathlib.Path, records: list[bytes], **options: Any) -> list[WrittenFile]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of codecs that TensorFlow cannot read
+        return write_table(batch_of(*records), folder / "a", record_type="ByteArray", **options)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("num_shards", [1, 2, 3, 5])
+def test_every_number_of_shards_and_records(
+    tmp_path: pathlib.Path, codec: str | None, num_shards: int
+) -> None:
+    for count in (0, 1, 2, 4, 5, 6, 40):
+        records = [b"record %d" % i for i in range(count)]
+        folder = tmp_path / str(count)
+        files = write(folder, records, num_shards=num_shards, compression=codec)
+        assert len(files) == num_shards
+        assert records_in(*(file.path for file in files)) == records
+        sizes = [file.num_records for file in files]
+        assert max(sizes) - min(sizes) <= 1
+        check_files(folder, files)
+
+
+def check_files(folder: pathlib.Path, files: list[WrittenFile]) -> None:
+    """Checks that the files are those of the folder, and what is said of them."""
+    assert paths_in(folder) == sorted(
+        str(pathlib.Path(file.path).relative_to(folder)) for file in files
+    )
+    for file in files:
+        assert file.num_bytes == pathlib.Path(file.path).stat().st_size
+        assert file.num_records == len(records_in(file.path))
+
+
+@pytest.mark.parametrize("codec", [None, "gzip"])
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 100])
+def test_most_records_of_a_file(tmp_path: pathlib.Path, codec: str | None, most: int) -> None:
+    for count in (0, 1, 6, 7, 8):
+        records = [b"%d" % i for i in range(count)]
+        folder = tmp_path / str(count)
+        files = write(folder, records, max_records_per_shard=most, compression=codec)
+        assert len(files) == max(1, -(-count // most))
+        assert all(file.num_records <= most for file in files)
+        assert records_in(*(file.path for file in files)) == records
+        check_files(folder, files)
+
+
+@pytest.mark.parametrize(
+    ("most", "sizes"), [(1, [1] * 5), (17, [1] * 5), (35, [2, 1, 2]), (36, [2, 1, 2]), (1000, [5])]
+)
+def test_most_bytes_of_a_file(tmp_path: pathlib.Path, most: int, sizes: list[int]) -> None:
+    records = [b"1", b"22", b"3" * 100, b"4", b"55"]  # with 16 more each in its frame
+    files = write(tmp_path, records, max_bytes_per_shard=most)
+    assert [file.num_records for file in files] == sizes
+    assert records_in(*(file.path for file in files)) == records
+
+
+def test_both_bounds_count(tmp_path: pathlib.Path) -> None:
+    records = [b"1", b"2" * 100, b"3", b"4", b"5"]
+    files = write(tmp_path, records, max_bytes_per_shard=60, max_records_per_shard=2)
+    assert [file.num_records for file in files] == [1, 1, 2, 1]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_suffix_tells_the_codec(tmp_path: pathlib.Path, codec: str | None) -> None:
+    suffixes = ["", ".gz", ".deflate", ".bz2", ".zst", ".lz4", ".snappy"]
+    [file] = write(tmp_path, [b"1"], num_shards=1, compression=codec)
+    assert file.path.endswith("-00000-of-00001.tfrecord" + suffixes[CODECS.index(codec)])
+
+
+@pytest.mark.parametrize("codec", ["bz2", "zstd", "lz4", "snappy"])
+def test_codec_that_tensorflow_cannot_read(tmp_path: pathlib.Path, codec: str) -> None:
+    with pytest.warns(UserWarning, match=f"cannot read .* {codec}") as caught:
+        write_table({"a": [1]}, tmp_path / "a", compression=codec)
+    assert caught[0].filename == __file__
+
+
+def test_equal_input_gives_equal_files(tmp_path: pathlib.Path) -> None:
+    for folder in ("1", "2"):
+        for name, options in {
+            "x": {"compression": "gzip"},
+            "y": {"num_shards": 3, "shuffle": True, "seed": 7},
+        }.items():
+            table = pa.table({"a": range(100), "b": ["text"] * 100})
+            write_table(table, tmp_path / folder / name, **options)  # type: ignore[arg-type]
+    for path in (tmp_path / "1").iterdir():
+        assert path.read_bytes() == (tmp_path / "2" / path.name).read_bytes()
+
+
+def test_shuffle_without_seed_is_another_one_each_time(tmp_path: pathlib.Path) -> None:
+    records = [b"%d" % i for i in range(100)]
+    orders = [
+        records_in(*(f.path for f in write(tmp_path / str(i), records, num_shards=2, shuffle=True)))
+        for i in range(2)
+    ]
+    assert sorted(orders[0]) == sorted(orders[1]) == sorted(records)
+    assert orders[0] != orders[1]
+
+
+class Stream:
+    """Something that offers a stream of Arrow data, and has no length."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+class Array:
+    """Something that offers one Arrow array of structs."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._batch = table.combine_chunks().to_batches()[0]
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> object:
+        return self._batch.__arrow_c_array__(requested_schema)
+
+
+def batches_of(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    yield from table.to_batches(max_chunksize=3)
+
+
+TABLE = pa.table({"a": pa.array(range(10)), "b": [[i] * (i % 3) for i in range(10)]})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        TABLE,
+        TABLE.to_batches()[0],
+        TABLE.slice(0, 10).to_reader(),
+        Stream(TABLE),
+        Array(TABLE),
+        batches_of,
+        list(batches_of(TABLE)),
+    ],
+    ids=["table", "batch", "reader", "stream", "array", "iterator", "list"],
+)
+@pytest.mark.parametrize("num_shards", [None, 1])
+def test_data_of_each_type(tmp_path: pathlib.Path, data: Any, num_shards: int | None) -> None:
+    if isinstance(data, pa.RecordBatchReader):
+        data = TABLE.to_reader()
+    [file] = write_table(data(TABLE) if data is batches_of else data, tmp_path / "a",
+                         num_shards=num_shards)  # fmt: skip
+    read = read_table(file.path)
+    assert read.column("a").to_pylist() == [[i] for i in range(10)]
+    assert read.column("b").to_pylist() == TABLE.column("b").to_pylist()
+
+
+def test_dict_of_numpy_arrays(tmp_path: pathlib.Path) -> None:
+    arrays = {
+        "scalar": np.arange(3),
+        "matrix": np.arange(6, dtype=np.float32).reshape(3, 2),
+        "cube": np.arange(12).reshape(3, 2, 2),
+        "text": np.array([b"a", b"b", b"c"], object),
+        "list": [[1], [], [2, 3]],
+    }
+    [file] = write_table(arrays, tmp_path / "a")
+    assert read_table(file.path).to_pydict() == {
+        "scalar": [[0], [1], [2]],
+        "matrix": [[0, 1], [2, 3], [4, 5]],
+        "cube": [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]],
+        "text": [[b"a"], [b"b"], [b"c"]],
+        "list": [[1], [], [2, 3]],
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (5, "Expected Arrow data, a dict of arrays or an iterable of record batches, found 5"),
+        ("a.csv", "Expected Arrow data"),
+        ([1], "Expected pyarrow record batches, found 1"),
+        ({5: [1]}, "Expected names of columns as str, found 5"),
+        ({"a": [1, "b"]}, "Expected an array of rows in column 'a', found "),
+        ({"a": np.zeros((2, 2)), "b": [1]}, "Expected columns of as many rows, found [1, 2]"),
+    ],
+)
+def test_data_that_is_refused(tmp_path: pathlib.Path, data: Any, text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        write_table(data, tmp_path / "a")
+    assert text in str(caught.value)
+    assert paths_in(tmp_path) == []
+
+
+def test_schema_is_kept_to(tmp_path: pathlib.Path) -> None:
+    schema = 'feature { name: "a" type: INT } feature { name: "b" type: BYTES }'
+    (tmp_path / "schema.pbtxt").write_text(schema)
+    folder = tmp_path / "out"
+    for columns, text in (
+        ({"a": [1]}, "found none for 'b'"),
+        ({"a": [1], "b": ["x"], "c": [1]}, "found 'c'"),
+        ({"a": [1.5], "b": ["x"]}, "Expected int64_list for feature 'a', found float_list"),
+    ):
+        with pytest.raises(SchemaError) as caught:
+            write_table(columns, folder / "a", tmp_path / "schema.pbtxt")
+        assert text in str(caught.value)
+    assert paths_in(folder) == []
+    write_table({"b": ["x"], "a": [1]}, folder / "a", tmp_path / "schema.pbtxt")
+    columns = {"a": [1, 2], "b": ["x", None]}
+    write_table(columns, f"{folder}/", tmp_path / "schema.pbtxt", partition_by=["b"])
+    assert len(paths_in(folder)) == 3
+
+
+def test_one_feature_of_two_kinds(tmp_path: pathlib.Path) -> None:
+    batches = [pa.record_batch({"a": [1]}), pa.record_batch({"a": ["x"]})]
+    with pytest.raises(SchemaError) as caught:
+        write_table(iter(batches), tmp_path / "a")
+    assert str(caught.value) == (
+        "Expected one kind for feature 'a', found bytes_list in some batches and int64_list in "
+        "others"
+    )
+    assert paths_in(tmp_path) == []
+    batches[1] = pa.record_batch({"a": pa.nulls(1)})
+    assert write_table(iter([*batches, batches[0]]), tmp_path / "a")[0].num_records == 3
+
+
+def test_input_that_fails_leaves_nothing(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spill, "BUFFER_BYTES", 1)
+
+    def fail() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"a": [1]})
+        raise KeyError("of the user")
+
+    for num_shards in (None, 2):
+        with pytest.raises(KeyError, match="of the user"):
+            write_table(fail(), tmp_path / "a", num_shards=num_shards)
+    assert paths_in(tmp_path) == []
+
+
+def test_thousand_partitions(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "BUFFER_BYTES", 20_000)
+    table = pa.table({"key": [i % 1000 for i in range(4000)], "value": range(4000)})
+    files = write_table(table, f"{tmp_path}/", partition_by=["key"])
+    assert len(files) == 1000
+    assert {file.num_records for file in files} == {4}
+    values = read_table(f"{tmp_path}/key=17/").column("value").to_pylist()
+    assert values == [[17], [1017], [2017], [3017]]
+
+
+def test_partition_columns_can_stay(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"key": ["a", None, ""], "value": [1, 2, 3]})
+    files = write_table(table, f"{tmp_path}/", partition_by=["key"], keep_partition_columns=True)
+    assert [file.partition for file in files] == [(("key", "a"),), (("key", None),), (("key", ""),)]
+    assert [read_table(file.path).column_names for file in files] == [["key", "value"]] * 3
+
+
+def test_partitions_in_shards(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"key": [1, 2] * 50, "value": range(100)})
+    files = write_table(table, f"{tmp_path}/", partition_by=["key"], num_shards=3)
+    assert [file.partition[0][1] for file in files] == ["1"] * 3 + ["2"] * 3
+    assert {file.num_records for file in files} <= {16, 17}
+    assert read_table(tmp_path).num_rows == 100
+
+
+def test_columns_that_partition_must_be_there(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(SchemaError, match="day"):
+        write_table({"a": [1]}, f"{tmp_path}/", partition_by=["day"])
+    assert paths_in(tmp_path) == []
+
+
+def test_folder_that_cannot_be_written(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(WriteError, match="Not a directory"):
+        write_table({"a": [1]}, tmp_path / "file" / "a")

@@ -1,0 +1,232 @@
+"""The records of one bundle to temporary files: what a worker does, without Beam."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from tfrecord_beam.errors import Location, SchemaError, WriteError
+from tfrecord_beam.options import describe
+from tfrecord_beam.records.hive import Partition
+from tfrecord_beam.records.writing.elements import convert_elements
+from tfrecord_beam.records.writing.encoding import RowEncoding
+from tfrecord_beam.records.writing.file_system import OutputFileSystem
+from tfrecord_beam.records.writing.frames import FramedRecords
+from tfrecord_beam.records.writing.options import WriteOptions
+from tfrecord_beam.records.writing.partitions import partition_rows
+from tfrecord_beam.records.writing.routing import cut, cut_at, hash_records, scatter
+from tfrecord_beam.records.writing.shards import (
+    ShardFile,
+    ShardWriter,
+    StartedWrite,
+    make_temporary_path,
+)
+from tfrecord_beam.records.writing.spill import Destination, Segments, SpillWriter
+from tfrecord_beam.schema.features import FeatureKinds
+
+
+@dataclasses.dataclass(frozen=True)
+class BundleResult:
+    """What a bundle has written.
+
+    Attributes:
+      num_records: how many it was given.
+      kinds: the kind of each feature that its batches showed.
+      files: whole files, if the options let a bundle make them.
+      segments: else where the records of each destination are.
+    """
+
+    num_records: int
+    kinds: FeatureKinds
+    files: list[ShardFile]
+    segments: Segments
+
+
+def merge_kinds(all_kinds: Iterable[FeatureKinds]) -> FeatureKinds:
+    """Returns the kinds of the features of several batches.
+
+    Raises:
+      SchemaError: a feature has one kind in some of them and another in others.
+    """
+    merged: FeatureKinds = {}
+    for kinds in all_kinds:
+        for name, kind in kinds.items():
+            before = merged.get(name)
+            if None not in (before, kind) and before is not kind:
+                first, second = sorted(each.list_name for each in (before, kind) if each)
+                raise SchemaError(
+                    f"Expected one kind for feature {name!r}, found {first} in some batches and "
+                    f"{second} in others",
+                    Location(feature=name),
+                )
+            merged[name] = kind or before
+    return merged
+
+
+def check_results(results: Sequence[BundleResult], files: Iterable[ShardFile]) -> None:
+    """Raises an error unless what bundles took in is what the files hold.
+
+    Raises:
+      SchemaError: a feature has one kind in some bundles and another in others.
+      WriteError: records are missing, or there are too many.
+    """
+    merge_kinds(result.kinds for result in results)
+    taken = sum(result.num_records for result in results)
+    held = sum(file.num_records for file in files)
+    if taken != held:
+        raise WriteError(f"Expected {taken} records in all files together, found {held}")
+
+
+class BundleWriter:
+    """Takes in the elements of one bundle, and puts their records into temporary files.
+
+    Args:
+      options: where they go.
+      encoding: what makes records of rows.
+      file_system: where files are written.
+      write: the write.
+      num_rows: rows of all batches together, if that is known: with a number of shards each then
+        has the next rows, in their order. None: batches are cut in slices, one a shard.
+    """
+
+    def __init__(
+        self,
+        options: WriteOptions,
+        encoding: RowEncoding,
+        file_system: OutputFileSystem,
+        write: StartedWrite,
+        *,
+        num_rows: int | None = None,
+    ) -> None:
+        self.folder = options.names.temporary_folder(write.id)
+        self._options = options
+        self._encoding = encoding
+        self._file_system = file_system
+        self._write = write
+        self._num_rows = num_rows
+        self._direct: dict[str, ShardWriter] = {}
+        self._spill = SpillWriter(file_system, make_temporary_path(self.folder))
+        self._num_records = 0
+        self._first_shard: int | None = None
+        self._schema: pa.Schema | None = None
+        self._kinds: FeatureKinds = {}
+
+    def write(self, element: pa.RecordBatch | Sequence[Any], window: str = "") -> None:
+        """Adds records.
+
+        Args:
+          element: a batch, or a list of what else an element of a collection may be; with
+            `options.ordered` a list of pairs of a key and an element, also of batches.
+          window: what file names tell of their window.
+
+        Raises:
+          SchemaError: as `RecordEncoder.encode_frames`, `partition_rows` and `convert_elements`, as
+            is EncodeError; also if a column has another kind than in an earlier batch.
+          WriteError: a file cannot be written.
+        """
+        if isinstance(element, pa.RecordBatch):
+            self._write_batch(element, window)
+        elif self._options.ordered:
+            self._write_pairs(element, window)
+        else:
+            converted = convert_elements(element, self._encoding.types)
+            if isinstance(converted, pa.RecordBatch):
+                self._write_batch(converted, window)
+            else:
+                self._write_records(converted, window)
+
+    def close(self) -> BundleResult:
+        """Ends all files and returns what is where."""
+        segments = self._spill.close()
+        files = [file for writer in self._direct.values() for file in writer.close()]
+        return BundleResult(self._num_records, self._kinds, files, segments)
+
+    def discard(self) -> None:
+        """Deletes what has been written, of which nothing is to be used."""
+        self._spill.discard()
+        for writer in self._direct.values():
+            writer.discard()
+
+    def _write_batch(self, batch: pa.RecordBatch, window: str) -> None:
+        columns = self._options.partition_by
+        if columns is None:
+            self._add(window, (), self._encode(batch))
+            return
+        rows = partition_rows(batch, columns)
+        if not self._options.keep_partition_columns:
+            batch = batch.select([name for name in batch.schema.names if name not in columns])
+        frames = self._encode(batch).take(rows.order)
+        for partition, (start, stop) in zip(
+            rows.partitions, itertools.pairwise(rows.bounds.tolist()), strict=True
+        ):
+            self._add(window, partition, frames.slice(start, stop))
+
+    def _write_records(self, records: list[bytes], window: str) -> None:
+        if self._options.partition_by is not None:
+            raise SchemaError(
+                f"Expected rows with the columns {list(self._options.partition_by)}, found records "
+                "as bytes",
+                hint="decode them first, or write them without partition_by",
+            )
+        self._add(window, (), FramedRecords.from_records(records))
+
+    def _write_pairs(self, pairs: Sequence[Any], window: str) -> None:
+        for pair in pairs:
+            if not (isinstance(pair, tuple) and len(pair) == 2):
+                raise WriteError(
+                    f"Expected pairs of a key and an element with ordered=True, "
+                    f"found {describe(pair)}"
+                )
+        by_class = itertools.groupby(pairs, lambda pair: isinstance(pair[1], pa.RecordBatch))
+        for is_batch, group in by_class:
+            keys, elements = zip(*group, strict=True)
+            if is_batch:
+                for key, batch in zip(keys, elements, strict=True):
+                    self._add(window, (), self._encode(batch), key)
+            else:
+                frames = self._encode_elements(elements)
+                for index, key in enumerate(keys):
+                    self._add(window, (), frames.slice(index, index + 1), key)
+
+    def _encode(self, batch: pa.RecordBatch) -> FramedRecords:
+        if self._schema is None or not batch.schema.equals(self._schema):
+            self._kinds = merge_kinds([self._kinds, self._encoding.encoder.kinds(batch)])
+            self._schema = batch.schema
+        return self._encoding.encoder.encode_frames(batch)
+
+    def _encode_elements(self, elements: Sequence[Any]) -> FramedRecords:
+        converted = convert_elements(elements, self._encoding.types)
+        if isinstance(converted, pa.RecordBatch):
+            return self._encode(converted)
+        return FramedRecords.from_records(converted)
+
+    def _add(
+        self, window: str, partition: Partition, frames: FramedRecords, key: Any = None
+    ) -> None:
+        if self._options.is_direct:
+            if window not in self._direct:
+                self._direct[window] = ShardWriter(
+                    self._options, self._file_system, self.folder, Destination(window)
+                )
+            self._direct[window].write(frames)
+        else:
+            for shard, part in self._split(frames):
+                self._spill.add(Destination(window, partition, shard), part, key)
+        self._num_records += frames.num_records
+
+    def _split(self, frames: FramedRecords) -> Iterable[tuple[int, FramedRecords]]:
+        num_shards = self._options.num_shards or 1
+        if num_shards == 1:
+            return [(0, frames)]
+        if self._options.shuffle:
+            return scatter(frames, num_shards, self._write.seed)
+        if self._num_rows is not None and self._options.partition_by is None:
+            return cut_at(frames, num_shards, self._num_records, self._num_rows)
+        if self._first_shard is None:  # Not 0: many a bundle may have one batch of one row.
+            self._first_shard = int(hash_records(frames.slice(0, 1), seed=0).sum() % num_shards)
+        self._first_shard += 1
+        return cut(frames, num_shards, self._first_shard)

@@ -1,0 +1,67 @@
+"""What makes records of rows, as the options of a write say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.records.encode import RecordEncoder
+from tfrecord_beam.records.writing.elements import RowTypes, row_types
+from tfrecord_beam.records.writing.options import WriteOptions
+from tfrecord_beam.schema.encoding import NullValues
+from tfrecord_beam.schema.features import EncodedType
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
+
+
+@dataclasses.dataclass(frozen=True)
+class RowEncoding:
+    """How rows become records.
+
+    Attributes:
+      encoder: of record batches.
+      types: of the values of rows that are no batches.
+    """
+
+    encoder: RecordEncoder
+    types: RowTypes
+
+
+def make_encoding(
+    options: WriteOptions,
+    schema: SchemaSource | None,
+    *,
+    record_type: EncodedType,
+    null_as_absent: bool,
+    null_values: NullValues,
+    feature_list_columns: Sequence[str] | None,
+) -> RowEncoding:
+    """Returns how rows become records, by the options of `RecordEncoder`.
+
+    Raises:
+      SchemaError: the schema cannot be used.
+      ValueError: an option has a value that there is none of.
+    """
+    loaded = None if schema is None else load_schema(schema)
+    types = row_types(loaded)
+    if loaded is not None and options.partition_by and not options.keep_partition_columns:
+        loaded = _without(loaded, options.partition_by)
+    encoder = RecordEncoder(
+        loaded,
+        record_type=record_type,
+        feature_list_columns=feature_list_columns,
+        null_as_absent=null_as_absent,
+        null_values=null_values,
+        match_schema=True,
+    )
+    return RowEncoding(encoder, types)
+
+
+def _without(schema: schema_pb2.Schema, names: Sequence[str]) -> schema_pb2.Schema:
+    """Returns a schema but for the features of these names, which are in folders' names instead."""
+    rest = schema_pb2.Schema()
+    rest.CopyFrom(schema)
+    del rest.feature[:]
+    rest.feature.extend(feature for feature in schema.feature if feature.name not in names)
+    return rest

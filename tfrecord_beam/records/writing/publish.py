@@ -1,0 +1,328 @@
+"""From whole files under temporary names to the files of a write, by the rules of its mode.
+
+Until `publish` nothing that a reader sees has changed. Each step may be run again, after it failed
+or although it was done: a file that has its name keeps it.
+"""
+
+from __future__ import annotations
+
+import functools
+import socket
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.records.hive import Partition, format_path
+from tfrecord_beam.records.writing.file_system import OutputFileSystem
+from tfrecord_beam.records.writing.names import INDEX_SUFFIX, SUCCESS_NAME, FileNames, make_id
+from tfrecord_beam.records.writing.options import WriteOptions
+from tfrecord_beam.records.writing.shards import ShardFile, StartedWrite, make_temporary_path
+from tfrecord_beam.records.writing.writer import FrameFile
+
+RETRY_WAITS_SEC = (0.1, 0.5, 2.0)
+"""Before the second, the third and the last attempt to rename or to delete."""
+
+_SHOWN = 3
+"""Files that an error text names."""
+
+
+class WrittenFile(NamedTuple):
+    """A file that is written and in its place.
+
+    Attributes:
+      path: its path or URL.
+      num_records: how many are in it.
+      num_bytes: its size as stored, compressed if it is.
+      partition: (column, value) pairs, None for null; empty where there are no partitions.
+      host: name of the machine that has the file, with ``write_locality="local"``.
+    """
+
+    path: str
+    num_records: int
+    num_bytes: int
+    partition: tuple[tuple[str, str | None], ...] = ()
+    host: str | None = None
+
+
+class Publication(NamedTuple):
+    """A file to be put in its place; one that is empty if it has no temporary name."""
+
+    temporary: str | None
+    written: WrittenFile
+
+
+class Ending(NamedTuple):
+    """What is left to do once all files are in their places.
+
+    Attributes:
+      num_files: how many these are.
+      stale_files: what they replace, and what belonged to that.
+      stale_folders: temporary folders, of this write and of those that died.
+    """
+
+    num_files: int
+    stale_files: tuple[str, ...]
+    stale_folders: tuple[str, ...]
+
+
+def check_mode(
+    options: WriteOptions, file_system: OutputFileSystem, write: StartedWrite | None = None
+) -> None:
+    """Raises WriteError where the mode does not allow a write to the folder as it is.
+
+    Args:
+      options: the mode, and how files are called.
+      file_system: where they are.
+      write: one that runs already, whose files do not count.
+    """
+    _Folder(options.names, file_system).check(options.mode, write)
+
+
+def publish_locally(
+    files: Iterable[ShardFile],
+    options: WriteOptions,
+    write: StartedWrite,
+    file_system: OutputFileSystem,
+) -> list[WrittenFile]:
+    """Puts the files of a bundle in place under names that no other bundle has, and returns them.
+
+    Raises:
+      WriteError: as `publish`.
+    """
+    host = socket.gethostname()
+    written = []
+    for file in files:
+        part = f"{file.destination.window}-{write.id}-{make_id()}"
+        path = options.names.path(0, 1, part=part)
+        final = WrittenFile(path, file.num_records, file.num_bytes, host=host)
+        written.append(publish(Publication(file.path, final), options, write, file_system))
+    return written
+
+
+def start_write(options: WriteOptions, file_system: OutputFileSystem) -> StartedWrite:
+    """Returns a new write.
+
+    Raises:
+      WriteError: as `check_mode`.
+    """
+    folder = _Folder(options.names, file_system)
+    folder.check(options.mode)
+    write_id = make_id()
+    seed = int(write_id, 16) if options.seed is None else options.seed
+    return StartedWrite(write_id, seed, options.mode == "ignore" and bool(folder.own_files))
+
+
+def name_files(
+    files: Iterable[ShardFile],
+    options: WriteOptions,
+    write: StartedWrite,
+    *,
+    is_windowed: bool = False,
+) -> list[Publication]:
+    """Returns what becomes of all temporary files of a write.
+
+    Args:
+      files: the files.
+      options: how files are called.
+      write: the write.
+      is_windowed: whether files are for windows. Without, a write of no record makes a file too.
+
+    Raises:
+      WriteError: two files would have one name.
+    """
+    groups: dict[tuple[str, Partition], list[ShardFile]] = {}
+    for file in files:
+        groups.setdefault((file.destination.window, file.destination.partition), []).append(file)
+    if not (groups or options.partition_by or is_windowed):
+        groups["", ()] = []
+    publications = [
+        publication
+        for (window, partition), group in groups.items()
+        for publication in _name_group(group, window, partition, options, write)
+    ]
+    if len({publication.written.path for publication in publications}) < len(publications):
+        raise WriteError("Expected a name for each file, found windows that share theirs")
+    return publications
+
+
+def plan_ending(
+    publications: Sequence[Publication],
+    options: WriteOptions,
+    write: StartedWrite,
+    file_system: OutputFileSystem,
+) -> Ending:
+    """Returns what is to be done once all files are in place. To be found before any of them is.
+
+    Raises:
+      WriteError: as `check_mode`: meanwhile there are files.
+    """
+    folder = _Folder(options.names, file_system)
+    folder.check(options.mode)
+    finals = {publication.written.path for publication in publications}
+    replaced = folder.find_replaced(finals, options.mode)
+    side_cars = folder.find_side_cars({*finals, *replaced}, options.write_success)
+    folders = {options.names.temporary_folder(write.id)}
+    if options.mode in ("error", "overwrite", "ignore"):
+        folders.update(folder.temporary_folders.values())
+    return Ending(len(publications), (*replaced, *side_cars), tuple(sorted(folders)))
+
+
+def _name_group(
+    files: Sequence[ShardFile],
+    window: str,
+    partition: Partition,
+    options: WriteOptions,
+    write: StartedWrite,
+) -> list[Publication]:
+    """Returns the publications of the files of one window and partition, shard by shard."""
+    in_order: list[ShardFile | None] = [*sorted(files, key=lambda file: file.path)]
+    if options.num_shards is not None:
+        by_shard = {file.destination.shard: file for file in files}
+        in_order = [by_shard.get(shard) for shard in range(options.num_shards)]
+    part = f"-{write.id}{window}" if options.mode == "append" else window
+    below = format_path(partition)
+    publications = []
+    for shard, file in enumerate(in_order or [None]):
+        path = options.names.path(shard, len(in_order) or 1, partition=below, part=part)
+        if file is None:
+            publications.append(Publication(None, WrittenFile(path, 0, 0, partition)))
+        else:
+            written = WrittenFile(path, file.num_records, file.num_bytes, partition)
+            publications.append(Publication(file.path, written))
+    return publications
+
+
+def publish(
+    publication: Publication,
+    options: WriteOptions,
+    write: StartedWrite,
+    file_system: OutputFileSystem,
+) -> WrittenFile:
+    """Puts a file in its place, and returns it.
+
+    Raises:
+      WriteError: it cannot be renamed, also when that is tried again.
+    """
+    temporary, written = publication
+    if temporary is None:
+        temporary = make_temporary_path(options.names.temporary_folder(write.id))
+        with FrameFile(file_system, temporary, options.codec) as empty:
+            pass
+        written = written._replace(num_bytes=empty.num_bytes)
+    try:
+        _retry(functools.partial(_rename, temporary, written, file_system))
+    except WriteError as error:
+        there = _Folder(options.names, file_system).own_files
+        shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
+        hint = f"there are {len(there)} files of this name, each of them whole: {shown}"
+        raise WriteError(error.message, error.location, hint if there else None) from error
+    return written
+
+
+def _rename(temporary: str, written: WrittenFile, file_system: OutputFileSystem) -> None:
+    try:
+        file_system.rename(temporary, written.path)
+    except WriteError:
+        is_done = (
+            file_system.find_size(temporary) is None
+            and file_system.find_size(written.path) == written.num_bytes
+        )
+        if not is_done:
+            raise
+
+
+def finish(
+    written: Sequence[WrittenFile],
+    ending: Ending,
+    options: WriteOptions,
+    file_system: OutputFileSystem,
+) -> None:
+    """Removes what the files replace and what is temporary, and marks the folder if asked to.
+
+    Raises:
+      WriteError: that cannot be done, also when it is tried again; or files are missing.
+    """
+    if len(written) != ending.num_files:
+        raise WriteError(f"Expected {ending.num_files} files in place, found {len(written)}")
+    _retry(lambda: file_system.delete(ending.stale_files))
+    if options.write_success:
+        _retry(lambda: file_system.create(options.names.folder + SUCCESS_NAME).close())
+    for folder in ending.stale_folders:
+        _retry(functools.partial(file_system.remove_folder, folder))
+
+
+def _retry(action: Callable[[], object]) -> None:
+    for wait_sec in RETRY_WAITS_SEC:
+        try:
+            action()
+            return
+        except WriteError:
+            time.sleep(wait_sec)
+    action()
+
+
+class _Folder:
+    """What there is in the folder of a write, before it changes anything.
+
+    Attributes:
+      own_files: paths of the files that a write of the same names made.
+      temporary_folders: by the ids of writes, those that run or died.
+    """
+
+    def __init__(self, names: FileNames, file_system: OutputFileSystem) -> None:
+        self._names = names
+        listing = file_system.list_folder(names.folder, enter=_is_partition)
+        self._files = listing.files
+        relative = [path.removeprefix(names.folder) for path in listing.files]
+        self.own_files = names.own(relative)
+        self.temporary_folders = {
+            write_id: path
+            for path in listing.folders
+            if (write_id := names.id_of_temporary(path.removeprefix(names.folder)))
+        }
+
+    def check(self, mode: str, write: StartedWrite | None = None) -> None:
+        """Raises WriteError where the mode does not allow a write; one's own files do not count."""
+        others = [path for path in self.own_files if write is None or write.id not in path]
+        if mode == "error" and others:
+            raise WriteError(
+                f"Expected no file of this name, found {len(others)}",
+                Location(others[0]),
+                "mode='overwrite' replaces them, 'append' adds to them",
+            )
+        if mode == "append":
+            for write_id, folder in self.temporary_folders.items():
+                if any(write_id in path for path in self.own_files):
+                    raise WriteError(
+                        "Expected all files of an earlier write or none, found some of one that "
+                        "died, or that is just ending",
+                        Location(folder),
+                        f"delete the files with {write_id} in their names, and this folder",
+                    )
+
+    def find_replaced(self, finals: Collection[str], mode: str) -> list[str]:
+        """Returns the files that are to go once those of the write are in place."""
+        if not mode.startswith("overwrite"):
+            return []
+        partitions = {path.rpartition("/")[0] for path in finals}
+        return [
+            path
+            for path in self.own_files
+            if path not in finals and (mode == "overwrite" or path.rpartition("/")[0] in partitions)
+        ]
+
+    def find_side_cars(self, files: Iterable[str], marks_success: bool) -> list[str]:
+        """Returns the checksums that Hadoop keeps of files that are replaced, and their indexes."""
+        files = [*files, *([self._names.folder + SUCCESS_NAME] if marks_success else [])]
+        side_cars = {side_car for path in files for side_car in _side_cars(path)}
+        return [path for path in self._files if path in side_cars]
+
+
+def _is_partition(folder: str) -> bool:
+    return "=" in folder and folder[0] not in "._"
+
+
+def _side_cars(path: str) -> tuple[str, str]:
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name}.crc", f"{folder}{slash}.{name}{INDEX_SUFFIX}"

@@ -1,0 +1,240 @@
+"""Arrow data to TFRecord files without Beam: for a notebook, a script or a test."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tfrecord_beam.errors import WriteError
+from tfrecord_beam.options import describe
+from tfrecord_beam.records.paths import DirectFileSystem
+from tfrecord_beam.records.reader import BLOCK_BYTES
+from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
+from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
+from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
+from tfrecord_beam.records.writing.options import Mode, WriteOptions
+from tfrecord_beam.records.writing.publish import (
+    Publication,
+    WrittenFile,
+    finish,
+    name_files,
+    plan_ending,
+    publish,
+    start_write,
+)
+from tfrecord_beam.records.writing.shards import StartedWrite, merge, plan_merges
+from tfrecord_beam.schema.encoding import NullValues
+from tfrecord_beam.schema.features import EncodedType
+from tfrecord_beam.schema.tfmd import SchemaSource
+
+
+def write_table(
+    data: Any,
+    path: str | os.PathLike[str],
+    schema: SchemaSource | None = None,
+    *,
+    record_type: EncodedType = "Example",
+    file_name_suffix: str = ".tfrecord",
+    num_shards: int | None = None,
+    shard_name_template: str | None = None,
+    max_records_per_shard: int | None = None,
+    max_bytes_per_shard: int | None = None,
+    compression: str | None = None,
+    compression_level: int | None = None,
+    mode: Mode = "error",
+    partition_by: Sequence[str] | None = None,
+    keep_partition_columns: bool = False,
+    shuffle: bool = False,
+    seed: int | None = None,
+    write_success: bool = False,
+    null_as_absent: bool = False,
+    null_values: NullValues = "error",
+    feature_list_columns: Sequence[str] | None = None,
+) -> list[WrittenFile]:
+    """Writes Arrow data to TFRecord files, whole or not at all, and returns which.
+
+    Rows stay in their order unless `shuffle` says otherwise. Options, errors and the promises of
+    each mode are those of `tfrecord_beam.WriteToTFRecord`.
+
+    Example::
+
+      write_table({"age": np.array([42, 43])}, "people.tfrecord")
+      write_table(table, "out/people", "schema.pbtxt", num_shards=4, compression="gzip")
+
+    Args:
+      data: a pyarrow `Table`, `RecordBatch` or `RecordBatchReader`, whatever else offers Arrow data
+        (``__arrow_c_stream__`` or ``__arrow_c_array__``: data frames, data sets), a dict of numpy
+        arrays by column, or an iterable of record batches, taken as they are written.
+      path: of the file to write, exactly. With any of `num_shards`, `max_records_per_shard`,
+        `max_bytes_per_shard` and `partition_by` it is the prefix of all files, as it is of
+        `WriteToTFRecord`.
+      schema: the features that the rows must have, and no others. None: any.
+      record_type: what rows become: "Example", "SequenceExample", or "ByteArray".
+      file_name_suffix: how names end, where `path` is a prefix.
+      num_shards: number of files. Of data that have a length each shard has the next rows, in their
+        order; of others, slices of every batch.
+      shard_name_template: as for `WriteToTFRecord`, where `path` is a prefix.
+      max_records_per_shard: most records of a file, instead of `num_shards`.
+      max_bytes_per_shard: most bytes of a file before compression.
+      compression: None, or gzip, zlib, bz2, zstd, lz4 or snappy.
+      compression_level: how hard the codec tries; None: its default.
+      mode: what becomes of files that are there: "error", "append", "overwrite", "ignore" or
+        "overwrite_partitions".
+      partition_by: names of columns, whose values become folders ``name=value``.
+      keep_partition_columns: whether these are in the records as well.
+      shuffle: put records into shards, and in each into an order, by a hash of them and the seed.
+      seed: of the shuffle; None: another one each time.
+      write_success: write an empty file ``_SUCCESS`` after the others, as Hadoop does.
+      null_as_absent: leave out the features of null rows; by default they are there, of no kind.
+      null_values: what becomes of a null in a list: "error", "drop" or "fill".
+      feature_list_columns: which columns are feature lists; None: those of nested lists.
+
+    Raises:
+      ValueError: as for `WriteToTFRecord`, as are the other errors.
+    """
+    is_exact = (num_shards, max_records_per_shard, max_bytes_per_shard, partition_by) == (None,) * 4
+    options = WriteOptions(
+        path,
+        file_name_suffix=file_name_suffix,
+        num_shards=num_shards,
+        shard_name_template=shard_name_template,
+        max_records_per_shard=max_records_per_shard,
+        max_bytes_per_shard=max_bytes_per_shard,
+        compression=compression,
+        compression_level=compression_level,
+        mode=mode,
+        partition_by=partition_by,
+        keep_partition_columns=keep_partition_columns,
+        shuffle=shuffle,
+        seed=seed,
+        write_success=write_success,
+        is_exact=is_exact,
+    )
+    options.codec.warn_if_foreign(stacklevel=2)
+    encoding = make_encoding(
+        options,
+        schema,
+        record_type=record_type,
+        null_as_absent=null_as_absent,
+        null_values=null_values,
+        feature_list_columns=feature_list_columns,
+    )
+    num_rows, batches = _open_batches(data)
+    return write_batches(batches, options, encoding, DirectOutputFileSystem(), num_rows=num_rows)
+
+
+def write_batches(
+    batches: Iterable[pa.RecordBatch],
+    options: WriteOptions,
+    encoding: RowEncoding,
+    file_system: OutputFileSystem,
+    *,
+    num_rows: int | None = None,
+) -> list[WrittenFile]:
+    """Writes batches in one process; what `write_table` does.
+
+    Args:
+      batches: the rows.
+      options: where they go.
+      encoding: what makes records of them.
+      file_system: where files are written.
+      num_rows: how many rows there are, if that is known.
+    """
+    write = start_write(options, file_system)
+    if write.is_skipped:
+        return []
+    publications: list[Publication] = []
+    try:
+        result = _write_bundle(batches, options, encoding, file_system, write, num_rows)
+        files = result.files + [
+            file
+            for pieces in plan_merges([result.segments])
+            for file in merge(pieces, options, write, file_system, DirectFileSystem().open)
+        ]
+        check_results([result], files)
+        publications = name_files(files, options, write)
+        ending = plan_ending(publications, options, write, file_system)
+        written = [publish(each, options, write, file_system) for each in publications]
+        finish(written, ending, options, file_system)
+    except BaseException:
+        with contextlib.suppress(WriteError):  # the first error is the one to tell
+            if not options.mode.startswith("overwrite"):  # nothing was replaced
+                file_system.delete(publication.written.path for publication in publications)
+            file_system.remove_folder(options.names.temporary_folder(write.id))
+        raise
+    return written
+
+
+def _write_bundle(
+    batches: Iterable[pa.RecordBatch],
+    options: WriteOptions,
+    encoding: RowEncoding,
+    file_system: OutputFileSystem,
+    write: StartedWrite,
+    num_rows: int | None,
+) -> BundleResult:
+    writer = BundleWriter(options, encoding, file_system, write, num_rows=num_rows)
+    try:
+        for batch in batches:
+            writer.write(batch)
+        return writer.close()
+    except BaseException:
+        writer.discard()
+        raise
+
+
+def _open_batches(data: Any) -> tuple[int | None, Iterator[pa.RecordBatch]]:
+    """Returns the number of rows, None if that is not known, and the batches of some data."""
+    if isinstance(data, Mapping):
+        data = _to_table(data)
+    elif hasattr(data, "__arrow_c_array__"):
+        data = pa.Table.from_batches([pa.record_batch(data)])
+    num_rows = len(data) if hasattr(data, "__len__") else None
+    if isinstance(data, pa.Table):
+        batches: Iterable[Any] = data.to_batches()
+    elif hasattr(data, "__arrow_c_stream__"):
+        batches = pa.RecordBatchReader.from_stream(data)
+    elif isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
+        num_rows, batches = None, data
+    else:
+        raise ValueError(
+            "Expected Arrow data, a dict of arrays or an iterable of record batches, "
+            f"found {describe(data)}"
+        )
+    return num_rows, (part for batch in batches for part in _cut(batch))
+
+
+def _to_table(arrays: Mapping[Any, Any]) -> pa.Table:
+    columns = {name: _to_column(name, values) for name, values in arrays.items()}
+    num_rows = {len(column) for column in columns.values()}
+    if len(num_rows) > 1:
+        raise ValueError(f"Expected columns of as many rows, found {sorted(num_rows)}")
+    return pa.table(columns)
+
+
+def _to_column(name: object, values: Any) -> pa.Array:
+    """Returns an array of rows as a column: the values of each row, whatever its shape, a list."""
+    if not isinstance(name, str):
+        raise ValueError(f"Expected names of columns as str, found {describe(name)}")
+    if isinstance(values, np.ndarray) and values.ndim > 1 and values.size:
+        flat = pa.array(values.reshape(-1))
+        return pa.FixedSizeListArray.from_arrays(flat, values.size // len(values))
+    try:
+        return pa.array(list(values) if getattr(values, "ndim", 1) > 1 else values)
+    except (pa.ArrowException, TypeError) as error:
+        raise ValueError(f"Expected an array of rows in column {name!r}, found {error}") from error
+
+
+def _cut(batch: Any) -> Iterator[pa.RecordBatch]:
+    """Yields a batch in slices of about `BLOCK_BYTES`."""
+    if not isinstance(batch, pa.RecordBatch):
+        raise ValueError(f"Expected pyarrow record batches, found {describe(batch)}")
+    num_slices = min(-(-batch.nbytes // BLOCK_BYTES), batch.num_rows)
+    step = -(-batch.num_rows // max(1, num_slices))
+    for start in range(0, batch.num_rows, max(1, step)):
+        yield batch.slice(start, step)
