@@ -202,6 +202,13 @@ leg_torch() {
   pytest -q tests/tensors tests/records/test_shares.py tests/examples tfrecord_beam/tensors
 }
 
+# The tests that need data frames.
+leg_frames() {
+  enter_venv '' -e '.[test]' pandas polars datasets
+  python -c 'import datasets, pandas, polars'
+  pytest -q tests/records/writing/test_inputs.py
+}
+
 # The tests on runners of other processes.
 leg_engines() {
   command -v go >/dev/null || skip "go is not installed, which builds Prism"

@@ -58,6 +58,12 @@ def features_or_skip(column: pa.Array) -> pa.Array:
         *((pa.array([HALF], one), [0.5]) for one in OPTIONAL_TYPES),
         (pa.array([b"\xff\0", None], pa.binary(2)), [b"\xff\0", None]),
         (pa.array([9, None, 9], pa.int16()).dictionary_encode(), [9, None, 9]),
+        (
+            pa.DictionaryArray.from_arrays(
+                pa.array([1, None, 0]), pa.array([b"a", b"b"]).cast(pa.binary_view())
+            ),
+            [b"b", None, b"a"],
+        ),
     ],
     ids=lambda value: str(value.type) if isinstance(value, pa.Array) else "",
 )

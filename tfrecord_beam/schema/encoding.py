@@ -170,6 +170,15 @@ def is_list(data_type: pa.DataType) -> bool:
     return data_type.id in _LISTS
 
 
+def decode_dictionary(array: pa.DictionaryArray) -> pa.Array:
+    """Returns the values that are meant, one for each index."""
+    dictionary = array.dictionary
+    if dictionary.type.id in _VIEWS:  # of which pyarrow does not take any by index
+        large = pa.large_string() if pt.is_string_view(dictionary.type) else pa.large_binary()
+        array = pa.DictionaryArray.from_arrays(array.indices, dictionary.cast(large))
+    return array.dictionary_decode()
+
+
 def list_depth(data_type: pa.DataType) -> int:
     """Returns how many levels of lists there are around the values."""
     return len(_unnest(data_type)[0])
@@ -196,7 +205,7 @@ def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.
     if is_list(array.type):
         return _convert_lists(array, nulls, inner_nulls)
     if pt.is_dictionary(array.type):
-        return _convert(array.dictionary_decode(), nulls, inner_nulls)
+        return _convert(decode_dictionary(array), nulls, inner_nulls)
     if array.type.id in _STRINGS:
         return _checked_text(array)
     if array.type.id in _KINDS:

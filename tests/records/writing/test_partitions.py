@@ -113,6 +113,12 @@ def test_no_rows_and_no_columns() -> None:
         (pa.array([decimal.Decimal("12E+30")]), ["12" + "0" * 30]),
         (pa.nulls(1), [None]),
         (pa.array(["b", "a", None]).dictionary_encode(), ["b", "a", None]),
+        (
+            pa.DictionaryArray.from_arrays(
+                pa.array([1, None, 0]), pa.array(["b", "a"]).cast(pa.string_view())
+            ),
+            ["a", None, "b"],
+        ),
         (pa.array([["a"], None, [""]]), ["a", None, ""]),
         (pa.array([[1], [2]], pa.list_(pa.int64(), 1)), ["1", "2"]),
         (pa.array([[1], None], pa.large_list(pa.int64())), ["1", None]),

@@ -34,7 +34,7 @@ from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.records.hive import MAX_FOLDER_BYTES, Partition, format_folder
-from tfrecord_beam.schema.encoding import is_list
+from tfrecord_beam.schema.encoding import decode_dictionary, is_list
 from tfrecord_beam.schema.names import check_distinct, check_known
 
 _BYTES = (
@@ -104,7 +104,7 @@ def _encode_texts(name: str, column: pa.Array) -> tuple[list[str | None], Int64A
     """Returns the different texts of a column, and for each row the index of its text."""
     values = _single_values(name, column)
     if pt.is_dictionary(values.type):
-        values = values.dictionary_decode()
+        values = decode_dictionary(values)
     plain_type, spell = _choose_spelling(name, values.type)
     distinct = values.cast(plain_type).dictionary_encode(null_encoding="encode")
     codes = distinct.indices.to_numpy().astype(np.int64)

@@ -1,0 +1,155 @@
+"""Tables of many kinds as record batches.
+
+- A ``pyarrow.Table``, ``RecordBatch`` or ``RecordBatchReader``, and all that has
+  ``__arrow_c_stream__`` or ``__arrow_c_array__``, as the data frames of pandas and Polars have.
+- A mapping of names to numpy arrays.
+- A data set of Hugging Face.
+- An iterable of tables or batches; not one of mappings, which could be rows or arrays.
+
+Columns without a name, as that of the row labels of a pandas data frame may be, are left out.
+
+**Arrays.** The first dimension is that of the rows, so all arrays have the same. An array of one
+dimension is a column of single values, one of more dimensions is a column of lists: the values of a
+row in C order, the last index running first. A masked value is null. Arrays of Python objects hold
+for each row what `tfrecord_beam.records.writing.values` tells.
+
+Batches are cut to about `BATCH_BYTES`, so that what is encoded at a time does not depend on the
+input; their memory is that of the input.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.options import describe
+from tfrecord_beam.records.writing.values import AnyArray, combine, infer_array, to_native
+
+BATCH_BYTES = 8 << 20
+"""About what a batch takes; a row that takes more is one of its own."""
+
+_DATASET_ROWS = 1000
+"""Rows that a data set is asked for at a time."""
+
+_OBJECTS = "OT"
+"""Kinds of arrays that hold Python objects, or strings of any length."""
+
+_UNNAMED_INDEX = re.compile(r"__index_level_\d+__")
+"""How pandas names row labels that have no name."""
+
+_EXPECTED = (
+    "a table or batches of pyarrow, what has __arrow_c_stream__, or a mapping of names to numpy "
+    "arrays"
+)
+
+
+def to_batches(data: object) -> Iterator[pa.RecordBatch]:
+    """Returns the rows of a table as batches, in their order.
+
+    >>> [batch] = to_batches({"x": np.arange(2), "image": np.zeros((2, 28, 28), np.uint8)})
+    >>> batch.schema.names, len(batch.column("image")[0])
+    (['x', 'image'], 784)
+
+    Args:
+      data: one of the inputs above.
+
+    Raises:
+      SchemaError: `data` is nothing of that, or arrays are not of the same length.
+    """
+    if isinstance(data, Mapping):
+        return _cut(_from_arrays(data))
+    if _has_batches(data):
+        return _from_arrow(data)
+    if hasattr(data, "with_format") and hasattr(data, "iter"):  # of Hugging Face
+        return _from_each(data.with_format("arrow").iter(_DATASET_ROWS))
+    if isinstance(data, Iterable) and not isinstance(data, (str, bytes, bytearray, memoryview)):
+        return _from_each(data)
+    raise SchemaError(f"Expected {_EXPECTED}, found {describe(data)}")
+
+
+def _has_batches(data: object) -> bool:
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def _from_each(parts: Iterable[object]) -> Iterator[pa.RecordBatch]:
+    for part in parts:
+        if not _has_batches(part):
+            hint = "make one of rows: pyarrow.Table.from_pylist" if isinstance(part, dict) else None
+            raise SchemaError(
+                f"Expected an iterable of tables or batches, found {describe(part)}", hint=hint
+            )
+        yield from _from_arrow(part)
+
+
+def _from_arrow(data: Any) -> Iterator[pa.RecordBatch]:
+    try:
+        if hasattr(data, "__arrow_c_stream__"):
+            batches: Iterable[pa.RecordBatch] = pa.RecordBatchReader.from_stream(data)
+        else:
+            batches = [pa.record_batch(data)]
+    except pa.ArrowInvalid as error:
+        raise SchemaError(f"Expected {_EXPECTED}, found {describe(data)}: {error}") from error
+    return (part for batch in batches for part in _cut(_without_unnamed(batch)))
+
+
+def _without_unnamed(batch: pa.RecordBatch) -> pa.RecordBatch:
+    if b"pandas" not in (batch.schema.metadata or {}):
+        return batch
+    names = [name for name in batch.schema.names if not _UNNAMED_INDEX.fullmatch(name)]
+    return batch if len(names) == batch.num_columns else batch.select(names)
+
+
+def _cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Yields a batch as slices of about `BATCH_BYTES`."""
+    rows = max(1, batch.num_rows * BATCH_BYTES // max(1, batch.nbytes))
+    if batch.num_rows <= rows:
+        yield batch
+        return
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
+def _from_arrays(arrays: Mapping[Any, object]) -> pa.RecordBatch:
+    columns = {name: _to_column(name, array) for name, array in arrays.items()}
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise SchemaError(f"Expected arrays of one length, found {describe(lengths)}")
+    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
+def _to_column(name: object, array: object) -> pa.Array:
+    if not isinstance(name, str):
+        raise SchemaError(f"Expected names of columns as str, found {describe(name)}")
+    if not isinstance(array, np.ndarray) or array.ndim == 0:
+        raise SchemaError(
+            f"Expected a numpy array of at least one dimension for feature {name!r}, "
+            f"found {describe(array)}",
+            Location(feature=name),
+        )
+    num_rows, row_size = len(array), math.prod(array.shape[1:])
+    if array.dtype.kind in _OBJECTS:
+        rows = array if array.ndim == 1 else array.reshape(num_rows, row_size)
+        return infer_array(name, rows.tolist())
+    values = _to_values(name, array.reshape(num_rows * row_size))
+    if array.ndim == 1:
+        return values
+    offsets = pa.array(np.arange(num_rows + 1) * row_size, pa.int64())
+    return pa.LargeListArray.from_arrays(offsets, values)
+
+
+def _to_values(name: str, array: AnyArray) -> pa.Array:
+    mask = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else None
+    try:
+        return combine(pa.array(to_native(np.ma.getdata(array)), mask=mask))
+    except pa.ArrowNotImplementedError:
+        raise SchemaError(
+            f"Expected numbers, bool, str, bytes or objects for feature {name!r}, "
+            f"found {array.dtype}",
+            Location(feature=name),
+        ) from None
