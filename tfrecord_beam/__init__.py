@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from tfrecord_beam.records.corruption import CorruptRecord as CorruptRecord
 
     # Without Beam.
+    from tfrecord_beam.records.inference import infer_schema as infer_schema
     from tfrecord_beam.records.table import (
         count as count,
-        infer_schema as infer_schema,
         iter_batches as iter_batches,
         read_table as read_table,
     )
@@ -90,7 +90,8 @@ _MODULES = {
     ),
     "tfrecord_beam.records.block": ("RecordBlock",),
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
-    "tfrecord_beam.records.table": ("count", "infer_schema", "iter_batches", "read_table"),
+    "tfrecord_beam.records.inference": ("infer_schema",),
+    "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
     "tfrecord_beam.records.writing.publish": ("WrittenFile",),
     "tfrecord_beam.records.writing.table": ("write_table",),
     "tfrecord_beam.tfxio": (

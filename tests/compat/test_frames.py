@@ -16,7 +16,7 @@ from tests.compat.peers import import_peer
 from tests.tfxio.pipelines import run
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError
-from tfrecord_beam.records.table import iter_blocks
+from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.transforms.read import RawRecordBeamSource
 
 tf = import_peer("tensorflow")

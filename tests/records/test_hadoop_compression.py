@@ -14,7 +14,8 @@ from tfrecord_beam.errors import CorruptRecordError
 from tfrecord_beam.kernel import frame
 from tfrecord_beam.records.compression import detect_codec, open_decompressed
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.table import count, iter_blocks
+from tfrecord_beam.records.files import iter_blocks
+from tfrecord_beam.records.table import count
 
 RECORDS = [b"first record", b"", b"x" * 300, bytes(range(256))]
 CONTENT = frame(RECORDS)

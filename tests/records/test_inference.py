@@ -32,9 +32,9 @@ from tfrecord_beam import kernel
 from tfrecord_beam.errors import DecodeError, SchemaError, TFRecordBeamError
 from tfrecord_beam.kernel.plan import DecodePlan, Kind, RecordType
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.inference import RecordObserver
+from tfrecord_beam.records.inference import RecordObserver, infer_schema
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.records.table import infer_schema, read_table
+from tfrecord_beam.records.table import read_table
 from tfrecord_beam.schema.inference import make_schema
 from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions
 

@@ -22,8 +22,9 @@ from tests.tfxio.pipelines import run
 from tfrecord_beam.errors import CorruptRecordError, DecodeError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, RecordType
 from tfrecord_beam.kernel.reference.protos import Example
+from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.hive import format_folder
-from tfrecord_beam.records.table import count, iter_blocks, read_table
+from tfrecord_beam.records.table import count, read_table
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
 
 DATA = pathlib.Path(__file__).parents[3] / "shared" / "data" / "spark"

@@ -21,8 +21,9 @@ from tfrecord_beam.errors import (
     TFRecordBeamError,
 )
 from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.records.table import count, iter_batches, iter_blocks, read_table
+from tfrecord_beam.records.table import count, iter_batches, read_table
 
 COLUMNS = ["name", "id", "score", "index", "old"]
 

@@ -19,7 +19,7 @@ from tests.tfxio.pipelines import run
 from tests.transforms.apart import run_apart
 from tests.wire import entry, example, floats, int64
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.records.table import infer_schema
+from tfrecord_beam.records.inference import infer_schema
 from tfrecord_beam.transforms.infer import InferSchema
 from tfrecord_beam.transforms.read import BeamSource
 

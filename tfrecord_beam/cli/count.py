@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_progress
+from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
-from tfrecord_beam.records.table import iter_blocks
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs

@@ -13,7 +13,8 @@ from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.columns import flatten_structs
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.cli.rows import print_rows, to_rows
-from tfrecord_beam.records.table import OnProgress, iter_batches
+from tfrecord_beam.records.files import OnProgress
+from tfrecord_beam.records.table import iter_batches
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs

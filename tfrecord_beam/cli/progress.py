@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from tfrecord_beam.records.table import OnProgress
+from tfrecord_beam.records.files import OnProgress
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.errors import NoMatchError
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import RecordDecoder
+from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,
@@ -20,7 +21,6 @@ from tfrecord_beam.records.paths import (
     match_pattern,
     normalize_patterns,
 )
-from tfrecord_beam.records.table import iter_blocks
 from tfrecord_beam.schema.arrow import RecordType, decode_plan
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the records of blocks show of their features, also where these have different kinds.
+"""Schemas inferred from records, whose features may have different kinds.
 
 A batch has one kind for a feature. Records that differ from those before them are decoded again, in
 a batch of their own; that costs nothing where all agree.
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location
 from tfrecord_beam.kernel.faults import decode_error
@@ -25,6 +26,7 @@ from tfrecord_beam.kernel.plan import (
 )
 from tfrecord_beam.kernel.reference.protos import ExampleList, SequenceExample
 from tfrecord_beam.records.block import Int64Array, RecordBlock
+from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import (
     MAX_CELLS,
     OnCorrupt,
@@ -32,12 +34,109 @@ from tfrecord_beam.records.decode import (
     make_decoder,
     report_corrupt,
 )
+from tfrecord_beam.records.files import DIRECT, OnProgress, iter_blocks, limit_corrupt
+from tfrecord_beam.records.paths import FilePattern, FileSystem
+from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import decode_plan
-from tfrecord_beam.schema.inference import find_conflicts
-from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions
+from tfrecord_beam.schema.inference import find_conflicts, make_schema
+from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions, OnConflict
+from tfrecord_beam.schema.tfmd import SchemaSource
 
 if TYPE_CHECKING:
     from tfrecord_beam.records.decode import BlockDecoder
+
+
+def infer_schema(
+    path: FilePattern,
+    *,
+    record_type: RecordType = "Example",
+    compression: str | None = "auto",
+    validate_crc: bool = True,
+    infer_shape: bool = False,
+    int_domains: bool = False,
+    string_domains: int = 0,
+    content_domains: bool = False,
+    on_conflict: OnConflict = "error",
+    error_handler: OnCorrupt | None = None,
+    max_corrupt_records: int | None = None,
+    progress: OnProgress | None = None,
+) -> schema_pb2.Schema:
+    """Returns the TFMD schema of all records in TFRecord files.
+
+    Presence, numbers of values and shapes mean what they mean to TensorFlow Data Validation, see
+    `tfrecord_beam.schema.inference`. Features come in byte order of their names.
+
+    Example::
+
+      schema = infer_schema("data/*.tfrecord", infer_shape=True, string_domains=100)
+
+    Args:
+      path: path, pattern or folder, or several; all records of all files are read.
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
+      compression: as for `iter_batches`.
+      validate_crc: as for `iter_batches`.
+      infer_shape: give a shape to features that have the same number of values in all records.
+      int_domains: give INT features the range of their values.
+      string_domains: give BYTES features of at most so many different values, all of them UTF-8,
+        these values; 0: none.
+      content_domains: tell images, language and UTF-8 from other bytes, by all values.
+      on_conflict: for a feature of one kind in some records and of another in others: "error", or
+        "drop" to leave it out, with a warning and a comment in the schema.
+      error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
+      max_corrupt_records: raise if there are more of them. None: no limit.
+      progress: called with the bytes read and the bytes in all from time to time.
+
+    Raises:
+      SchemaError: a feature has different kinds; the text names both, and the first place of each.
+      DecodeError: a record is no message of `record_type`.
+      ValueError: as for `iter_batches`, as are the other errors.
+    """
+    inference = InferenceOptions(
+        infer_shape, int_domains, string_domains, content_domains, on_conflict
+    )
+    observer = RecordObserver(record_type)
+    options = ReadOptions(compression, validate_crc)
+    on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
+    blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
+    return make_schema(observe_blocks(blocks, observer, inference, on_corrupt))
+
+
+def is_inferred(schema: SchemaSource | None) -> bool:
+    """Returns whether the argument `schema` of a reader asks for the schema of all records."""
+    return isinstance(schema, str) and schema == "infer"
+
+
+def infer_for_reading(
+    path: FilePattern,
+    options: ReadOptions,
+    *,
+    columns: Sequence[str] | None,
+    record_type: RecordType,
+    skip_corrupt: bool,
+    file_system: FileSystem = DIRECT,
+) -> schema_pb2.Schema:
+    """Returns the schema of all records of files that are about to be read.
+
+    Args:
+      path: path, pattern or folder, or several.
+      options: how to read.
+      columns: names of the columns that are wanted; the others may be what they like. None: all.
+      record_type: what the records are.
+      skip_corrupt: leave out what is corrupt, for the reader will tell of it; else raise.
+      file_system: where the files are.
+    """
+    on_corrupt = _skip if skip_corrupt else None
+    blocks = iter_blocks(path, options, on_corrupt=on_corrupt, file_system=file_system)
+    observer = RecordObserver(record_type, columns)
+    statistics = observe_blocks(blocks, observer, InferenceOptions(), on_corrupt)
+    if columns is not None:  # a name that no record has may be misspelt
+        found = {path: each for path, each in statistics.features.items() if each.present}
+        statistics.features = found
+    return make_schema(statistics)
+
+
+def _skip(_: CorruptRecord) -> None:
+    pass
 
 
 def observe_blocks(

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
 from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.parallel import interleave_ahead, map_ahead
 from tfrecord_beam.records.paths import DirectFileSystem, match_files
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.records.table import iter_blocks
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, TensorFlowDatasetOptions
 
 ReadFiles = Callable[[list[str], int], Iterator[pa.RecordBatch]]

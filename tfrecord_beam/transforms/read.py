@@ -12,10 +12,10 @@ import pyarrow as pa
 from tfrecord_beam.options import check_bool, check_int
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.coverage import CoveredRange, check_coverage
+from tfrecord_beam.records.inference import infer_for_reading, is_inferred
 from tfrecord_beam.records.partition_columns import PartitionColumns, choose_decoder
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.records.table import infer_for_reading, is_inferred
 from tfrecord_beam.schema.arrow import RecordType, decode_plan, plan_names
 from tfrecord_beam.schema.names import as_names
 from tfrecord_beam.schema.tfmd import SchemaSource

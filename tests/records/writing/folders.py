@@ -6,7 +6,7 @@ import pathlib
 
 import pyarrow as pa
 
-from tfrecord_beam.records.table import iter_blocks
+from tfrecord_beam.records.files import iter_blocks
 
 
 def paths_in(folder: pathlib.Path) -> list[str]:

@@ -8,7 +8,8 @@ import pytest
 
 from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
 from tfrecord_beam.errors import WriteError
-from tfrecord_beam.records.table import count, iter_blocks
+from tfrecord_beam.records.files import iter_blocks
+from tfrecord_beam.records.table import count
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frames import FramedRecords

@@ -9,9 +9,9 @@ import numpy as np
 from tfrecord_beam.errors import Location, render
 from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES
 from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec
+from tfrecord_beam.records.files import OnProgress, iter_blocks
 from tfrecord_beam.records.index import FileIndex, IndexBuilder, index_path
 from tfrecord_beam.records.paths import DirectFileSystem
-from tfrecord_beam.records.table import OnProgress, iter_blocks
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 
 
