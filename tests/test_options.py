@@ -27,6 +27,7 @@ from tfrecord_beam import (
     RecordBatchesOptions,
     TFExampleBeamRecord,
     TFExampleRecord,
+    TFRecordWriter,
     count,
     infer_schema,
     iter_batches,
@@ -56,6 +57,7 @@ def _read(path: str) -> dict[str, Take]:
         "count": lambda **options: count(path, **options),
         "infer_schema": lambda **options: infer_schema(path, **options),
         "InferSchema": lambda **options: InferSchema(path, **options),
+        "TFRecordWriter": lambda **options: TFRecordWriter(f"{path}.new", **options),
         "Project": Project,
         "TFExampleRecord": lambda **options: TFExampleRecord(path, **options),
         "TFExampleBeamRecord": lambda **options: TFExampleBeamRecord("text", **options),
@@ -100,7 +102,8 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
             5,
             b"Example",
             "example",
-        ]
+        ],
+        "TFRecordWriter": [None, 5, "example", "ExampleListWithContext"],
     },
     "partition_columns": {
         "BeamSource iter_batches read_table": ["Hive", "", 5, True, [], ["hive"]]
@@ -112,8 +115,14 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
             b"gzip",
             "rar",
             True,
-        ]
+        ],
+        "TFRecordWriter": [5, b"gzip", "rar", True, "auto"],
     },
+    "compression_level": {"TFRecordWriter": ["3", 1.5, True, -1, 0, 9]},
+    "mode": {"TFRecordWriter": [None, 5, "append", b"error"]},
+    "null_as_absent": {"TFRecordWriter": _FLAG},
+    "null_values": {"TFRecordWriter": [None, 5, "keep", b"drop"]},
+    "feature_list_columns": {"TFRecordWriter": [5, "age", [5], ["age"]]},
     "columns": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table": _COLUMNS,
         "Project": [*_COLUMNS, None],
@@ -124,7 +133,7 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     },
     "schema": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
-        "TFExampleRecord TFExampleBeamRecord": [5, [], {}]
+        "TFExampleRecord TFExampleBeamRecord TFRecordWriter": [5, [], {}]
     },
     "scalars": {"iter_batches read_table": [*_COLUMNS, None, True]},
     "strings": {"iter_batches read_table": [*_COLUMNS, None, True]},
@@ -174,6 +183,7 @@ def test_wrong_value_is_refused_at_once(
         count,
         infer_schema,
         InferSchema,
+        TFRecordWriter,
     ],
 )
 def test_every_option_is_in_the_table(taker: Callable[..., object]) -> None:

@@ -49,6 +49,7 @@ PUBLIC = [
     "TFGraphRecordDecoder",
     "TFRecordBeamError",
     "TFRecordToTensorTFXIO",
+    "TFRecordWriter",
     "TFSequenceExampleBeamRecord",
     "TFSequenceExampleRecord",
     "WriteError",

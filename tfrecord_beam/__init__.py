@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     )
     from tfrecord_beam.records.writing.publish import WrittenFile as WrittenFile
     from tfrecord_beam.records.writing.table import write_table as write_table
+    from tfrecord_beam.records.writing.writer import TFRecordWriter as TFRecordWriter
 
     # TFXIO.
     from tfrecord_beam.tfxio import (
@@ -94,6 +95,7 @@ _MODULES = {
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
     "tfrecord_beam.records.writing.publish": ("WrittenFile",),
     "tfrecord_beam.records.writing.table": ("write_table",),
+    "tfrecord_beam.records.writing.writer": ("TFRecordWriter",),
     "tfrecord_beam.tfxio": (
         "BeamRecordCsvTFXIO",
         "BeamRecordToTensorTFXIO",

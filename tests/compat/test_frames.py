@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import pathlib
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import apache_beam as beam
 import pytest
@@ -17,20 +15,14 @@ from tests.tfxio.pipelines import run
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError
 from tfrecord_beam.records.files import iter_blocks
+from tfrecord_beam.records.writing.writer import TFRecordWriter
 from tfrecord_beam.transforms.read import RawRecordBeamSource
 
 tf = import_peer("tensorflow")
 
 RECORDS = [b"", b"x", bytes(8), bytes(range(256)) * 300, b"", b"last"]
 
-COMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    "": bytes,
-    "GZIP": gzip.compress,
-    "ZLIB": zlib.compress,
-}
-"""By the names that TensorFlow has for them."""
-
-in_each_compression = pytest.mark.parametrize("compression", COMPRESS)
+in_each_compression = pytest.mark.parametrize("compression", ["", "GZIP", "ZLIB"])
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -44,7 +36,9 @@ def read_by_tensorflow(path: pathlib.Path, compression: str) -> list[bytes]:
 
 
 def write_by_us(path: pathlib.Path, records: Sequence[bytes], compression: str) -> None:
-    path.write_bytes(COMPRESS[compression](kernel.frame(records)))
+    with TFRecordWriter(path, compression=compression, mode="overwrite") as writer:
+        for record in records:
+            writer.write(record)
 
 
 def write_by_tensorflow(path: pathlib.Path, records: Sequence[bytes], compression: str) -> None:
@@ -63,6 +57,17 @@ def test_tensorflow_to_us(compression: str, tmp_path: pathlib.Path) -> None:
 def test_us_to_tensorflow(compression: str, tmp_path: pathlib.Path) -> None:
     write_by_us(tmp_path / "file", RECORDS, compression)
     assert read_by_tensorflow(tmp_path / "file", compression) == RECORDS
+
+
+@pytest.mark.parametrize("level", range(10))
+def test_us_to_tensorflow_at_each_level(level: int, tmp_path: pathlib.Path) -> None:
+    records = RECORDS * 30  # more than is compressed at a time
+    for codec in ("gzip", "zlib"):
+        path = tmp_path / codec
+        with TFRecordWriter(path, compression=codec, compression_level=level) as writer:
+            for record in records:
+                writer.write(record)
+        assert read_by_tensorflow(path, codec.upper()) == records
 
 
 @in_each_compression

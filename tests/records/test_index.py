@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import random
@@ -24,11 +25,8 @@ from tfrecord_beam.records.paths import DirectFileSystem, FileEntry, match_files
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import RecordReader
 from tfrecord_beam.records.shares import read_piece, share_files
-from tfrecord_beam.records.writing.compression import Compression
-from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.index import write_index
-from tfrecord_beam.records.writing.writer import FrameFile
 
 INNER = framed(*[b"inner %d" % number for number in range(40)])
 NESTED = [b"before", INNER, b"between", INNER * 3, INNER[:-1], b"after"]
@@ -43,9 +41,9 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def write(path: Path, records: list[bytes], *, indexed: bool = True) -> str:
-    with FrameFile(DirectOutputFileSystem(), str(path), Compression(), write_index=indexed) as file:
-        for start in range(0, len(records), 3):
-            file.write(FramedRecords.from_records(records[start : start + 3]))
+    path.write_bytes(framed(*records))
+    if indexed:
+        write_index(str(path))
     return str(path)
 
 
@@ -152,14 +150,20 @@ def test_offsets_do_not_depend_on_the_pieces(sizes: list[int], cuts: list[int]) 
     assert FileIndex.parse(index.dump()) == index
 
 
-def test_existing_file_gets_the_same_index(tmp_path: Path) -> None:
-    records = [random.Random(n).randbytes(n * 1000) for n in range(200)]
-    path = write(tmp_path / "a", records)
+def test_old_index_is_replaced(tmp_path: Path) -> None:
+    path = write(tmp_path / "a", [b"x"], indexed=False)
     side_car = Path(index_path(path))
-    written = side_car.read_bytes()
     side_car.write_bytes(b"old")
-    assert write_index(path).dump() == written == side_car.read_bytes()
+    assert write_index(path) == FileIndex(17, [0])
+    assert FileIndex.parse(side_car.read_bytes()) == FileIndex(17, [0])
     assert sorted(tmp_path.iterdir()) == [side_car, Path(path)]
+
+
+def test_index_of_a_file_of_many_blocks(tmp_path: Path) -> None:
+    records = [random.Random(n).randbytes(n * 1000) for n in range(200)]
+    builder = IndexBuilder()
+    builder.add(FramedRecords.from_records(records).offsets)
+    assert write_index(write(tmp_path / "a", records, indexed=False)) == builder.build()
 
 
 def test_empty_file(tmp_path: Path) -> None:
@@ -242,8 +246,7 @@ def test_damage_is_found_with_an_index_too(tmp_path: Path) -> None:
 
 
 def test_compressed_file_gets_none(tmp_path: Path) -> None:
-    with FrameFile(DirectOutputFileSystem(), f"{tmp_path}/a", Compression("gzip")) as file:
-        file.write(FramedRecords.from_records([b"x"]))
+    (tmp_path / "a").write_bytes(gzip.compress(framed(b"x")))
     with pytest.raises(ValueError, match=r"^Expected a plain file, found one .* gzip - at .*/a \("):
         write_index(f"{tmp_path}/a")
     assert len(list(tmp_path.iterdir())) == 1

@@ -10,6 +10,7 @@ import pyarrow as pa
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.kernel.plan import EncodePlan
+from tfrecord_beam.options import check_bool
 from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import (
@@ -69,6 +70,7 @@ class RecordEncoder:
         null_values: NullValues = "error",
         match_schema: bool = False,
     ) -> None:
+        check_bool("null_as_absent", null_as_absent)
         loaded = None if schema is None else load_schema(schema)
         self._rules = feature_rules(
             loaded,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
-
 import numpy as np
 
 from tfrecord_beam.errors import Location, render
@@ -13,6 +11,7 @@ from tfrecord_beam.records.files import OnProgress, iter_blocks
 from tfrecord_beam.records.index import FileIndex, IndexBuilder, index_path
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
+from tfrecord_beam.records.writing.names import make_id
 
 
 def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
@@ -35,7 +34,7 @@ def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
     index = builder.build()
     file_system = DirectOutputFileSystem()
     target = index_path(path)
-    temporary = f"{target}-temp-{uuid.uuid4().hex[:16]}"
+    temporary = f"{target}-temp-{make_id()}"
     try:
         file = file_system.create(temporary)
         file.write(index.dump())
