@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import importlib
+import itertools
+import logging
+import types
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from tfrecord_beam.options import MAX_INT
@@ -93,3 +97,22 @@ def parse_count(text: str) -> int:
     if int(text) > MAX_INT:
         raise argparse.ArgumentTypeError(f"expected a number of at most {MAX_INT}, found {text!r}")
     return int(text)
+
+
+def check_pipeline_options(words: Sequence[str]) -> None:
+    """Raises ValueError for a word that is neither an option of Beam's nor the value of one.
+
+    Such is a file after an option; Beam would pass over it.
+    """
+    for before, word in itertools.pairwise(["", *words]):
+        if not word.startswith("-") and ("=" in before or not before.startswith("-")):
+            raise ValueError(f"Expected FILES side by side, found {word!r} elsewhere")
+
+
+def import_pipelines() -> types.ModuleType:
+    """Imports `tfrecord_beam.cli.pipeline`, and Beam, without warnings of parts not installed."""
+    logging.disable(logging.WARNING)
+    try:
+        return importlib.import_module("tfrecord_beam.cli.pipeline")
+    finally:
+        logging.disable(logging.NOTSET)

@@ -28,6 +28,11 @@ def print_error(error: Exception) -> None:
     print(f"{PROGRAM}: error: {make_printable(str(error))}", file=sys.stderr)
 
 
+def print_warning(text: str) -> None:
+    """Prints a warning to stderr, in one line."""
+    print(f"{PROGRAM}: warning: {make_printable(text)}", file=sys.stderr)
+
+
 def prepare_output() -> None:
     """Makes stdout and stderr take every text.
 

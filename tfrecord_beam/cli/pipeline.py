@@ -1,4 +1,4 @@
-"""The pipeline behind the verb read. Importing this module imports Apache Beam."""
+"""The pipelines behind verbs. Importing this module imports Apache Beam."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import logging
 import tempfile
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -15,11 +15,14 @@ import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import MetricsFilter
 from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
+from google.protobuf import json_format
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.cli.columns import ColumnSummary, flatten_structs
 from tfrecord_beam.cli.rows import Row, to_rows
 from tfrecord_beam.errors import TFRecordBeamError
 from tfrecord_beam.schema.arrow import RecordType
+from tfrecord_beam.transforms.infer import InferSchema
 from tfrecord_beam.transforms.metrics import NAMESPACE
 from tfrecord_beam.transforms.read import BeamSource
 
@@ -61,20 +64,50 @@ def run_pipeline(
         batch_size=batch_size,
         with_filename=True,
     )
+    text, result = run_for_text(
+        lambda pipeline: (
+            pipeline | source | "Summarize" >> beam.CombineGlobally(_Summarize())  # type: ignore[no-untyped-call]
+        ),
+        pipeline_options,
+    )
+    return {**json.loads(text), "counters": dict(_counters(result))}
+
+
+def infer_schema(
+    files: Sequence[str], options: Mapping[str, Any], pipeline_options: Sequence[str]
+) -> schema_pb2.Schema:
+    """Returns the schema that a pipeline infers.
+
+    Args:
+      files: paths, patterns or folders.
+      options: those of `InferSchema`.
+      pipeline_options: as for `run_pipeline`.
+    """
+    transform = InferSchema(files, **options)
+    text, _ = run_for_text(
+        lambda pipeline: pipeline | transform | "ToText" >> beam.Map(json_format.MessageToJson),
+        pipeline_options,
+    )
+    return json_format.Parse(text, schema_pb2.Schema())
+
+
+def run_for_text(
+    build: Callable[[beam.Pipeline], beam.PCollection[str]], pipeline_options: Sequence[str]
+) -> tuple[str, Any]:
+    """Returns the text that a pipeline gives as its only element, and Beam's result.
+
+    Args:
+      build: builds the pipeline.
+      pipeline_options: as for `run_pipeline`.
+    """
     options = PipelineOptions([f"--runner={_IN_PROCESS}", *pipeline_options])
     with tempfile.TemporaryDirectory() as folder:
         shared = options.view_as(GoogleCloudOptions).temp_location or folder
         path = FileSystems.join(shared, f"summary-{uuid.uuid4().hex}.json")
         pipeline = beam.Pipeline(options=options)
-        _ = (
-            pipeline
-            | source
-            | "Summarize" >> beam.CombineGlobally(_Summarize())  # type: ignore[no-untyped-call]
-            | "Write" >> beam.io.WriteToText(path, shard_name_template="")
-        )
+        _ = build(pipeline) | "Write" >> beam.io.WriteToText(path, shard_name_template="")
         result = _run(pipeline)
-        summary = _take_file(path)
-    return {**summary, "counters": dict(_counters(result))}
+        return _take_file(path), result
 
 
 @dataclasses.dataclass
@@ -160,17 +193,17 @@ def _is_no_error_of_ours(record: logging.LogRecord) -> bool:
     return not (record.exc_info and isinstance(record.exc_info[1], TFRecordBeamError))
 
 
-def _take_file(path: str) -> dict[str, Any]:
+def _take_file(path: str) -> str:
     """Returns what the pipeline wrote, and deletes it."""
     if not FileSystems.exists(path):
         raise TFRecordBeamError(
-            f"Expected the pipeline's summary at {path}, found none",
+            f"Expected the pipeline's result at {path}, found none",
             hint="give --temp_location=FOLDER, which the workers must share with this machine",
         )
     with FileSystems.open(path) as file:
-        summary: dict[str, Any] = json.loads(file.read())
+        text: str = file.read().decode()
     FileSystems.delete([path])
-    return summary
+    return text
 
 
 def _counters(result: Any) -> Iterable[tuple[str, int]]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
-import logging
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfrecord_beam.cli import arguments
@@ -49,7 +47,7 @@ def add_parser(verbs: Verbs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
-    _check_pipeline_options(options.pipeline_options)
+    arguments.check_pipeline_options(options.pipeline_options)
     if options.files and options.demo:
         raise ValueError("Expected FILES or --demo, found both")
     if options.files:
@@ -65,19 +63,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check_pipeline_options(words: Sequence[str]) -> None:
-    """Raises ValueError for a word that is neither an option of Beam's nor the value of one.
-
-    Such is a file after an option; Beam would pass over it.
-    """
-    for before, word in itertools.pairwise(["", *words]):
-        if not word.startswith("-") and ("=" in before or not before.startswith("-")):
-            raise ValueError(f"Expected FILES side by side, found {word!r} elsewhere")
-
-
 def _read(options: argparse.Namespace, files: Sequence[str], schema: str | None) -> dict[str, Any]:
     with show_activity("Reading", quiet=options.json):
-        return _import_pipeline()(
+        summary: dict[str, Any] = arguments.import_pipelines().run_pipeline(
             files,
             schema,
             columns=options.columns,
@@ -85,16 +73,7 @@ def _read(options: argparse.Namespace, files: Sequence[str], schema: str | None)
             batch_size=options.batch_size,
             pipeline_options=options.pipeline_options,
         )
-
-
-def _import_pipeline() -> Callable[..., dict[str, Any]]:
-    """Imports `run_pipeline`, and Beam, which warns of parts of it that are not installed."""
-    logging.disable(logging.WARNING)
-    try:
-        from tfrecord_beam.cli.pipeline import run_pipeline
-    finally:
-        logging.disable(logging.NOTSET)
-    return run_pipeline
+        return summary
 
 
 def _print_summary(summary: dict[str, Any]) -> None:

@@ -66,6 +66,38 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
     )
 
 
+def save_schema(schema: schema_pb2.Schema, path: str | os.PathLike[str]) -> None:
+    """Writes a TFMD schema to a file, in a form that `load_schema` reads.
+
+    Args:
+      schema: the schema.
+      path: path of the file, or a URL that `pyarrow.fs` knows. JSON if the name ends in ``.json``,
+        protobuf binary if in ``.pb``, else protobuf text.
+
+    Raises:
+      OSError: the file cannot be written.
+    """
+    name = normalize_path(os.fspath(path))
+    if name.endswith(".json"):
+        data = json_format.MessageToJson(schema, ensure_ascii=False).encode() + b"\n"
+    elif name.endswith(".pb"):
+        data = schema.SerializeToString(deterministic=True)
+    else:
+        data = format_schema(schema).encode()
+    if not has_scheme(name):
+        pathlib.Path(name).write_bytes(data)
+        return
+    file_system, key = resolve_url(name)
+    with file_system.open_output_stream(key, compression=None) as file:
+        file.write(data)
+
+
+def format_schema(schema: schema_pb2.Schema) -> str:
+    """Returns a TFMD schema as protobuf text."""
+    text: str = text_format.MessageToString(schema, as_utf8=True)
+    return text
+
+
 def schema_columns(schema: schema_pb2.Schema) -> tuple[Column, ...]:
     """Returns one column for each feature of `schema`, in its order.
 
