@@ -90,6 +90,7 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         "iter_batches read_table count infer_schema InferSchema": _FUNCTION
     },
     "progress": {"iter_batches read_table count infer_schema": _FUNCTION},
+    "threads": {"iter_batches read_table": [*_SIZE, 1025]},
     "validate_crc": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "
         "infer_schema InferSchema": _FLAG

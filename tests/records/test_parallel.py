@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 
@@ -51,7 +52,8 @@ def test_each_item_is_mapped_once(num_threads: int, in_order: bool) -> None:
         assert found == sorted(found)
 
 
-def test_items_are_taken_only_so_far_ahead() -> None:
+@pytest.mark.parametrize("in_order", [False, True])
+def test_items_are_taken_only_so_far_ahead(in_order: bool) -> None:
     taken = []
 
     def items() -> Iterator[int]:
@@ -59,9 +61,11 @@ def test_items_are_taken_only_so_far_ahead() -> None:
             taken.append(i)
             yield i
 
-    results = map_ahead(lambda i: i, items(), 2, in_order=True)
-    assert next(results) == 0
-    assert taken == [0, 1, 2]
+    results = map_ahead(lambda i: i, items(), 2, in_order=in_order)
+    for used in range(8):
+        next(results)
+        assert used < len(taken) <= used + 3
+    assert len(list(results)) == 2
 
 
 def test_slow_item_is_waited_for_only_in_order() -> None:
@@ -95,4 +99,49 @@ def test_threads_end_with_their_use() -> None:
     results = map_ahead(lambda i: i, interleave_ahead([range(100)], 1), 2, in_order=True)
     next(results)
     del results
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_error_of_an_item(in_order: bool) -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        yield 2
+        raise OSError("gone")
+
+    before = threading.active_count()
+    found: list[int] = []
+    with pytest.raises(OSError, match="gone") as caught:
+        found.extend(map_ahead(lambda i: i, items(), 2, in_order=in_order))
+    assert caught.tb is not None
+    assert threading.active_count() == before
+
+
+def test_errors_come_in_order() -> None:
+    second_failed = threading.Event()
+
+    def function(item: int) -> int:
+        if item == 1:
+            second_failed.wait()
+            raise ValueError("first")
+        second_failed.set()
+        raise ValueError("second")
+
+    with pytest.raises(ValueError, match="first"):
+        list(map_ahead(function, [1, 2], 2, in_order=True))
+
+
+def test_interrupt_while_waiting() -> None:
+    release = threading.Event()
+
+    def function(item: int) -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        release.wait()
+
+    before = threading.active_count()
+    timer = threading.Timer(0.2, release.set)  # else the pool would wait for the function for ever
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        list(map_ahead(function, range(3), 1, in_order=True))
+    timer.join()
     assert threading.active_count() == before

@@ -78,6 +78,7 @@ def first_batches(
         batch_size=left,
         batch_bytes=_CHUNK_BYTES,
         progress=progress,
+        threads=1,  # others would read ahead
     )
     for batch in batches:
         yield flatten_structs(batch.slice(0, left))

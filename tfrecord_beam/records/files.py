@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from tfrecord_beam.options import check_function
 from tfrecord_beam.records.block import RecordBlock
@@ -26,6 +27,27 @@ OnProgress = Callable[[int, int], None]
 DIRECT = DirectFileSystem()
 
 
+class Part(NamedTuple):
+    """What comes next in files.
+
+    Attributes:
+      content: records, or what cannot be read as such; None: the end of a file.
+      read_bytes: how far reading got, as stored.
+      total_bytes: how far it will get.
+    """
+
+    content: RecordBlock | CorruptRecord | None
+    read_bytes: int
+    total_bytes: int
+
+    def report(self, on_corrupt: OnCorrupt | None, progress: OnProgress | None) -> None:
+        """Calls what wants to know of this part, once its records were used."""
+        if isinstance(self.content, CorruptRecord) and on_corrupt is not None:
+            on_corrupt(self.content)
+        if progress is not None:
+            progress(self.read_bytes, self.total_bytes)
+
+
 def iter_blocks(
     path: FilePattern,
     options: ReadOptions = ReadOptions(),
@@ -44,17 +66,45 @@ def iter_blocks(
       file_system: where the files are.
     """
     check_function("progress", progress)
+    collect = on_corrupt is not None
+    parts = read_parts(path, options, collect_corrupt=collect, file_system=file_system)
+    return _take_blocks(parts, on_corrupt, progress)
+
+
+def _take_blocks(
+    parts: Iterable[Part], on_corrupt: OnCorrupt | None, progress: OnProgress | None
+) -> Iterator[RecordBlock]:
+    for part in parts:
+        if isinstance(part.content, RecordBlock):
+            yield part.content
+        part.report(on_corrupt, progress)
+
+
+def read_parts(
+    path: FilePattern,
+    options: ReadOptions,
+    *,
+    collect_corrupt: bool,
+    file_system: FileSystem = DIRECT,
+) -> Generator[Part]:
+    """Yields the parts of files, in the order of the files.
+
+    Args:
+      path: as for `iter_blocks`.
+      options: how to read.
+      collect_corrupt: whether what cannot be read is a part too. False: raise.
+      file_system: where the files are.
+    """
     files = match_files(normalize_patterns(path), file_system)  # at once, not when iterated
-    return _iter_files(files, options, on_corrupt, progress, file_system)
+    return _read_parts(files, options, collect_corrupt, file_system)
 
 
-def _iter_files(
+def _read_parts(
     files: Sequence[FileEntry],
     options: ReadOptions,
-    on_corrupt: OnCorrupt | None,
-    progress: OnProgress | None,
+    collect_corrupt: bool,
     file_system: FileSystem,
-) -> Iterator[RecordBlock]:
+) -> Generator[Part]:
     total = sum(file.size for file in files)
     done = 0
     for file in files:
@@ -62,18 +112,12 @@ def _iter_files(
             FileRange(file.path, size=file.size),
             file_system.open,
             options,
-            collect_corrupt=on_corrupt is not None,
+            collect_corrupt=collect_corrupt,
         )
-        for part in reader:
-            if isinstance(part, RecordBlock):
-                yield part
-            elif on_corrupt is not None:
-                on_corrupt(part)
-            if progress is not None:
-                progress(min(done + reader.consumed_bytes, total), total)
+        for content in reader:
+            yield Part(content, min(done + reader.consumed_bytes, total), total)
         done += file.size
-        if progress is not None:
-            progress(done, total)
+        yield Part(None, done, total)
 
 
 def limit_corrupt(

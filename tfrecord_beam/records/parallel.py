@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 import itertools
+import queue
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
 from typing import TypeVar
@@ -45,26 +47,43 @@ def map_ahead(
 ) -> Iterator[_R]:
     """Yields what a function returns for each item.
 
+    Each thread takes an item and works on it, so that the next item is made, which one thread does
+    at a time, while the others work on those before it.
+
     Args:
       function: called by threads, while what it returned for earlier items is in use.
-      items: taken as they are needed, as many ahead as there are threads.
+      items: iterated by the same threads, as they are needed: `num_threads` ahead.
       num_threads: how many there are.
-      in_order: whether results come in the order of the items, or as they are done.
+      in_order: whether results, and the error of an item, come in the order of the items, or as
+        they are done.
     """
-    pending: collections.deque[futures.Future[_R]] = collections.deque()
-    with futures.ThreadPoolExecutor(num_threads) as pool:
-        for item in items:
-            pending.append(pool.submit(function, item))
-            if len(pending) > num_threads:
-                yield _pop(pending, in_order)
-        while pending:
-            yield _pop(pending, in_order)
+    iterator, lock = iter(items), threading.Lock()
+    results: queue.SimpleQueue[futures.Future[object]] = queue.SimpleQueue()
 
+    def work() -> None:
+        result: futures.Future[object] = futures.Future()
+        try:
+            with lock:
+                if in_order:
+                    results.put(result)
+                item = next(iterator, _END)
+            result.set_result(_END if item is _END else function(item))  # type: ignore[arg-type]
+        except BaseException as error:
+            result.set_exception(error)
+        if not in_order:
+            results.put(result)
 
-def _pop(pending: collections.deque[futures.Future[_R]], in_order: bool) -> _R:
-    if in_order:
-        return pending.popleft().result()
-    done = futures.wait(pending, return_when=futures.FIRST_COMPLETED).done
-    first = next(future for future in pending if future in done)
-    pending.remove(first)
-    return first.result()
+    pool = futures.ThreadPoolExecutor(num_threads)
+    try:
+        running = num_threads
+        for _ in range(running):
+            pool.submit(work)
+        while running:
+            result = results.get().result()
+            if result is _END:
+                running -= 1
+            else:
+                pool.submit(work)
+                yield result  # type: ignore[misc]  # it is no _END
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
 from tfrecord_beam.errors import Location
 from tfrecord_beam.kernel.plan import RecordType
+from tfrecord_beam.options import check_function, check_int
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.concatenate import concat_batches
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
-from tfrecord_beam.records.files import OnProgress, iter_blocks, limit_corrupt
+from tfrecord_beam.records.files import OnProgress, iter_blocks, limit_corrupt, read_parts
 from tfrecord_beam.records.inference import infer_for_reading, is_inferred
 from tfrecord_beam.records.partition_columns import (
     PartitionColumns,
     PartitionDecoder,
     choose_decoder,
 )
+from tfrecord_beam.records.parts import DecodeBlock, decode_parts
 from tfrecord_beam.records.paths import (
     FilePattern,
 )
@@ -26,6 +29,11 @@ from tfrecord_beam.records.scalars import ColumnChoice, ColumnForms, choose_form
 from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 from tfrecord_beam.schema.names import as_names
 from tfrecord_beam.schema.tfmd import SchemaSource
+
+_MOST_THREADS = 1024
+
+_DEFAULT_THREADS = 8
+"""How many serve by default at most: one at a time reads, so that more would wait for it."""
 
 
 def iter_batches(
@@ -45,6 +53,7 @@ def iter_batches(
     error_handler: OnCorrupt | None = None,
     max_corrupt_records: int | None = None,
     progress: OnProgress | None = None,
+    threads: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yields the record batches of TFRecord files, in the files' order.
 
@@ -83,6 +92,10 @@ def iter_batches(
       error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
       max_corrupt_records: raise if there are more of them. None: no limit.
       progress: called with the bytes read and the bytes in all, as stored, after each batch.
+      threads: how many read and decode ahead of the thread that iterates, each about 4 MiB or one
+        larger batch. Batches, errors and calls, all by the thread that iterates, are the same for
+        any number. 1: none is started, and nothing is read before it is asked for. None: as many
+        as `pyarrow.cpu_count()` says, which Arrow's own readers use too, but at most 8.
 
     Raises:
       SchemaError: the schema cannot be used, or a column is not in it.
@@ -105,24 +118,42 @@ def iter_batches(
     )
     options = ReadOptions(compression, validate_crc, batch_size, batch_bytes)
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
-    blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
     forms = choose_forms(schema, scalars, strings)
     decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
-    return _decode_blocks(blocks, decoder, forms, on_corrupt)
+    decode = functools.partial(_decode_block, decoder, forms)
+    return _read_batches(path, options, decode, on_corrupt, progress, threads)
 
 
-def _decode_blocks(
-    blocks: Iterable[RecordBlock],
+def _decode_block(
     decoder: RecordDecoder | PartitionDecoder,
     forms: ColumnForms,
+    block: RecordBlock,
     on_corrupt: OnCorrupt | None,
 ) -> Iterator[pa.RecordBatch]:
-    for block in blocks:
-        first = block.first_record if on_corrupt is None else None  # else some may be left out
-        for batch in decoder.iter_block(block, on_corrupt):
-            if batch.num_rows:
-                yield forms.convert(batch, Location(block.file, record=first)) if forms else batch
-            first = None if first is None else first + batch.num_rows
+    first = block.first_record if on_corrupt is None else None  # else some may be left out
+    for batch in decoder.iter_block(block, on_corrupt):
+        if batch.num_rows:
+            yield forms.convert(batch, Location(block.file, record=first)) if forms else batch
+        first = None if first is None else first + batch.num_rows
+
+
+def _read_batches(
+    path: FilePattern,
+    options: ReadOptions,
+    decode: DecodeBlock,
+    on_corrupt: OnCorrupt | None,
+    progress: OnProgress | None,
+    threads: int | None,
+) -> Iterator[pa.RecordBatch]:
+    check_int("threads", threads, least=1, most=_MOST_THREADS, optional=True)
+    check_function("progress", progress)
+    return decode_parts(
+        read_parts(path, options, collect_corrupt=on_corrupt is not None),
+        decode,
+        on_corrupt=on_corrupt,
+        progress=progress,
+        threads=threads or min(pa.cpu_count(), _DEFAULT_THREADS),
+    )
 
 
 def read_table(
@@ -140,6 +171,7 @@ def read_table(
     error_handler: OnCorrupt | None = None,
     max_corrupt_records: int | None = None,
     progress: OnProgress | None = None,
+    threads: int | None = None,
 ) -> pa.Table:
     """Returns TFRecord files as one Arrow table.
 
@@ -163,6 +195,7 @@ def read_table(
       error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
       max_corrupt_records: raise if there are more of them. None: no limit.
       progress: called with the bytes read and the bytes in all from time to time.
+      threads: as for `iter_batches`.
 
     Raises:
       DecodeError: as for `iter_batches`, as are the other errors; also if, without a schema, a
@@ -182,10 +215,10 @@ def read_table(
     )
     options = ReadOptions(compression, validate_crc)
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
-    blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
     forms = choose_forms(schema, scalars, strings)
     decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
-    batches = _decode_blocks(blocks, decoder, forms, on_corrupt)
+    decode = functools.partial(_decode_block, decoder, forms)
+    batches = _read_batches(path, options, decode, on_corrupt, progress, threads)
     planned = None if schema is None else plan_schema(plan)
     known = None if planned is None else forms.convert_schema(planned)
     if known is None or partition_columns is not None:
