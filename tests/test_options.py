@@ -28,6 +28,7 @@ from tfrecord_beam import (
     TFExampleBeamRecord,
     TFExampleRecord,
     TFRecordWriter,
+    convert,
     count,
     infer_schema,
     iter_batches,
@@ -54,6 +55,7 @@ def _read(path: str) -> dict[str, Take]:
         "DecodeRecordBlocks": DecodeRecordBlocks,
         "iter_batches": lambda **options: iter_batches(path, **options),
         "read_table": lambda **options: read_table(path, **options),
+        "convert": lambda **options: convert(path, f"{path}.parquet", **options),
         "count": lambda **options: count(path, **options),
         "infer_schema": lambda **options: infer_schema(path, **options),
         "InferSchema": lambda **options: InferSchema(path, **options),
@@ -89,7 +91,7 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         "BeamSource RawRecordBeamSource ReadRecordBlocks RawRecordToRecordBatch DecodeRecordBlocks "
         "iter_batches read_table count infer_schema InferSchema": _FUNCTION
     },
-    "progress": {"iter_batches read_table count infer_schema": _FUNCTION},
+    "progress": {"iter_batches read_table count infer_schema convert": _FUNCTION},
     "threads": {"iter_batches read_table": [*_SIZE, 1025]},
     "validate_crc": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "
@@ -98,7 +100,7 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     "with_filename": {"BeamSource RawRecordBeamSource": _FLAG},
     "record_type": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
-        "infer_schema InferSchema": [
+        "infer_schema InferSchema convert": [
             None,
             5,
             b"Example",
@@ -107,11 +109,11 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         "TFRecordWriter": [None, 5, "example", "ExampleListWithContext"],
     },
     "partition_columns": {
-        "BeamSource iter_batches read_table": ["Hive", "", 5, True, [], ["hive"]]
+        "BeamSource iter_batches read_table convert": ["Hive", "", 5, True, [], ["hive"]]
     },
     "compression": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "
-        "infer_schema InferSchema": [
+        "infer_schema InferSchema convert": [
             5,
             b"gzip",
             "rar",
@@ -120,12 +122,13 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         "TFRecordWriter": [5, b"gzip", "rar", True, "auto"],
     },
     "compression_level": {"TFRecordWriter": ["3", 1.5, True, -1, 0, 9]},
-    "mode": {"TFRecordWriter": [None, 5, "append", b"error"]},
+    "mode": {"TFRecordWriter convert": [None, 5, "append", b"error"]},
     "null_as_absent": {"TFRecordWriter": _FLAG},
     "null_values": {"TFRecordWriter": [None, 5, "keep", b"drop"]},
     "feature_list_columns": {"TFRecordWriter": [5, "age", [5], ["age"]]},
     "columns": {
-        "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table": _COLUMNS,
+        "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
+        "convert": _COLUMNS,
         "Project": [*_COLUMNS, None],
     },
     "raw_record_column_name": {
@@ -134,10 +137,18 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     },
     "schema": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
-        "TFExampleRecord TFExampleBeamRecord TFRecordWriter": [5, [], {}]
+        "TFExampleRecord TFExampleBeamRecord TFRecordWriter convert": [5, [], {}]
     },
-    "scalars": {"iter_batches read_table": [*_COLUMNS, None, True]},
-    "strings": {"iter_batches read_table": [*_COLUMNS, None, True]},
+    "scalars": {
+        "iter_batches read_table": [*_COLUMNS, None, True],
+        "convert": [*_COLUMNS, None],
+    },
+    "strings": {
+        "iter_batches read_table": [*_COLUMNS, None, True],
+        "convert": [*_COLUMNS, None],
+    },
+    "source_format": {"convert": [5, "orc", "CSV", b"csv"]},
+    "target_format": {"convert": [5, "orc", "CSV", b"csv"]},
     "infer_shape": {"infer_schema InferSchema": _FLAG},
     "int_domains": {"infer_schema InferSchema": _FLAG},
     "content_domains": {"infer_schema InferSchema": _FLAG},

@@ -55,6 +55,7 @@ PUBLIC = [
     "WriteError",
     "WrittenFile",
     "__version__",
+    "convert",
     "count",
     "errors",
     "infer_schema",

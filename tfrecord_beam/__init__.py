@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         WriteError as WriteError,
     )
     from tfrecord_beam.records.block import RecordBlock as RecordBlock
+    from tfrecord_beam.records.convert.convert import convert as convert
     from tfrecord_beam.records.corruption import CorruptRecord as CorruptRecord
 
     # Without Beam.
@@ -90,6 +91,7 @@ _MODULES = {
         "WriteError",
     ),
     "tfrecord_beam.records.block": ("RecordBlock",),
+    "tfrecord_beam.records.convert.convert": ("convert",),
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.inference": ("infer_schema",),
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),

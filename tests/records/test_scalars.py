@@ -31,6 +31,7 @@ SCHEMA = text_format.Parse(
     feature { name: "many" type: BYTES value_count { min: 1 } string_domain {} }
     feature { name: "url" type: BYTES url_domain {} }
     feature { name: "prose" type: BYTES natural_language_domain {} }
+    feature { name: "tagged" type: BYTES annotation { tag: "utf-8" } }
     feature { name: "image" type: BYTES image_domain {} shape {} }
     feature { name: "bool" type: INT bool_domain {} }
     """,
@@ -53,7 +54,7 @@ def schema_of(text: str) -> schema_pb2.Schema:
 def test_columns_that_a_schema_says() -> None:
     forms = choose_forms(SCHEMA, scalars=True, strings=True)
     assert forms.scalars == {"no_dimension", "size_1", "one", "at_most_one", "image"}
-    assert forms.strings == {"one", "many", "url", "prose"}
+    assert forms.strings == {"one", "many", "url", "prose", "tagged"}
     assert choose_forms(SCHEMA) == ColumnForms()
     assert choose_forms(SCHEMA, scalars=["many"]).scalars == {"many"}
 

@@ -17,6 +17,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import DecodeError, Location, SchemaError
 from tfrecord_beam.options import describe
+from tfrecord_beam.schema.inference import UTF8_TAG
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
@@ -100,7 +101,7 @@ def choose_forms(
     Args:
       schema: what `load_schema` takes. By it a feature has one value whose shape has no dimensions,
         or only such of size 1, or whose `value_count` is 1 at most; and is text if it has a domain
-        of strings, of natural language or of URLs.
+        of strings, of natural language or of URLs, or the tag "utf-8" of `infer_schema`.
       scalars: True for the features of one value, or names.
       strings: True for the features that are text, or names.
 
@@ -144,7 +145,8 @@ def _is_scalar(feature: schema_pb2.Feature) -> bool:
 
 
 def _is_text(feature: schema_pb2.Feature) -> bool:
-    return feature.type == schema_pb2.BYTES and any(map(feature.HasField, _TEXT_DOMAINS))
+    has_domain = any(map(feature.HasField, _TEXT_DOMAINS)) or UTF8_TAG in feature.annotation.tag
+    return bool(feature.type == schema_pb2.BYTES and has_domain)
 
 
 def _take_only_values(column: pa.LargeListArray) -> pa.Array:

@@ -16,6 +16,8 @@ from tfrecord_beam.records.convert.formats import Format, choose_format
         ("folder.csv/a.tfrecords.gz", Format.TFRECORD),
         ("gs://bucket/a.tfrecord-00000-of-00010", Format.TFRECORD),
         ("part-00000-x-c000.tfrecord.deflate", Format.TFRECORD),
+        ("a", Format.TFRECORD),
+        ("a.b/c-00000-of-00001.gz", Format.TFRECORD),
         ("a.PARQUET", Format.PARQUET),
         ("a.csv.gz", Format.CSV),
         ("a.jsonl.zst", Format.JSON),
@@ -30,7 +32,7 @@ def test_names(name: str, expected: Format) -> None:
     assert choose_format("source_format", None, [name, name]) is expected
 
 
-@pytest.mark.parametrize("name", ["a", "a.gz", "a.txt", "tfrecord", "a.csv/b", "a-00000-of-00001"])
+@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.txt-00000-of-00001", "a.par"])
 def test_names_that_tell_nothing(name: str) -> None:
     with pytest.raises(ValueError) as caught:
         choose_format("source_format", None, ["a.csv", name])

@@ -17,7 +17,6 @@ from tfrecord_beam.errors import DecodeError, SchemaError
 from tfrecord_beam.records.convert import sources
 from tfrecord_beam.records.convert.formats import Format, choose_format
 from tfrecord_beam.records.convert.sources import iter_file
-from tfrecord_beam.records.paths import DirectFileSystem
 
 TABLE = pa.table({"i": [1, None, 3], "l": [["a"], [], None], "f": [0.5, -0.0, None]})
 
@@ -31,7 +30,7 @@ def read(path: pathlib.Path, content: bytes | None = None, **options: Any) -> pa
     if content is not None:
         path.write_bytes(content)
     file_format = choose_format("source_format", None, [path.name])
-    batches = list(iter_file(str(path), file_format, DirectFileSystem().open, **options))
+    batches = list(iter_file(path.open("rb"), str(path), file_format, **options))
     return pa.Table.from_batches(batches)
 
 
@@ -49,7 +48,7 @@ def test_batches_of_large_rows_are_small(
     table = pa.table({"image": [bytes([i]) * 1000 for i in range(50)]})
     pq.write_table(table, path, use_dictionary=False, compression="none")
     monkeypatch.setattr(sources, "_BATCH_BYTES", 10_000)
-    batches = list(iter_file(str(path), Format.PARQUET, DirectFileSystem().open))
+    batches = list(iter_file(path.open("rb"), str(path), Format.PARQUET))
     assert len(batches) >= 5
     assert pa.Table.from_batches(batches) == table
 

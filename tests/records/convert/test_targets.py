@@ -19,7 +19,6 @@ from tfrecord_beam.records.convert import targets
 from tfrecord_beam.records.convert.formats import choose_format
 from tfrecord_beam.records.convert.sources import iter_file
 from tfrecord_beam.records.convert.targets import write_file
-from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 
 TABLE = pa.table(
@@ -47,7 +46,7 @@ def write(path: pathlib.Path, table: pa.Table, **options: Any) -> tuple[int, int
 
 def read(path: pathlib.Path) -> pa.Table:
     file_format = choose_format("source_format", None, [path.name])
-    return pa.Table.from_batches(iter_file(str(path), file_format, DirectFileSystem().open))
+    return pa.Table.from_batches(iter_file(path.open("rb"), str(path), file_format))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -79,9 +78,7 @@ def test_no_rows(tmp_path: pathlib.Path, name: str) -> None:
     if "json" not in name:
         path = tmp_path / name
         file_format = choose_format("source_format", None, [name])
-        assert (
-            sum(b.num_rows for b in iter_file(str(path), file_format, DirectFileSystem().open)) == 0
-        )
+        assert not any(batch.num_rows for batch in iter_file(path.open("rb"), name, file_format))
 
 
 def test_content_of_text(tmp_path: pathlib.Path) -> None:

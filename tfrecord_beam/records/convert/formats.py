@@ -30,6 +30,7 @@ class Format(enum.Enum):
 
 
 _SUFFIXES = {
+    "": Format.TFRECORD,  # as Beam names shards, where it is told no suffix
     ".tfrecord": Format.TFRECORD,
     ".tfrecords": Format.TFRECORD,
     ".tfr": Format.TFRECORD,
@@ -82,6 +83,8 @@ def _format_of(path: str, option: str) -> Format:
     suffix = posixpath.splitext(_SHARD.sub("", base))[1]
     if suffix not in _SUFFIXES:
         message = f"Expected a file name that tells the format, found {path!r}"
-        hint = f"give {option}: {_NAMES}; or one of the suffixes {', '.join(_SUFFIXES)}"
+        hint = (
+            f"give {option}: {_NAMES}; or one of the suffixes {', '.join(filter(None, _SUFFIXES))}"
+        )
         raise ValueError(render(message, hint=hint))
     return _SUFFIXES[suffix]

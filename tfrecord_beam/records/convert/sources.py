@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -26,8 +26,6 @@ from tfrecord_beam.schema.arrow import project_batch
 from tfrecord_beam.schema.names import check_known
 from tfrecord_beam.schema.tfmd import schema_columns
 
-OpenFile = Callable[[str], BinaryFile]
-
 _BATCH_ROWS, _BATCH_BYTES = 1 << 16, 64 << 20
 """The most rows of a batch of Parquet, and about the most bytes."""
 
@@ -46,9 +44,9 @@ _ARROW_MAGIC = b"ARROW1"
 
 
 def iter_file(
+    raw: BinaryFile,
     path: str,
     file_format: Format,
-    open_file: OpenFile,
     *,
     schema: schema_pb2.Schema | None = None,
     columns: Sequence[str] | None = None,
@@ -60,9 +58,9 @@ def iter_file(
     empty cell is null, one of two quotes is empty text.
 
     Args:
-      path: path or URL.
+      raw: the file, which is closed at the end.
+      path: its path or URL.
       file_format: any but TFRecord.
-      open_file: opens a path for binary reading.
       schema: tells types of CSV, and which numbers of JSON are floats.
       columns: names of the columns to read, in the order wanted; None: all.
 
@@ -70,7 +68,6 @@ def iter_file(
       DecodeError: the file is not of this format, or damaged.
       SchemaError: there is no such column.
     """
-    raw = open_file(path)
     try:
         with _reading(path, file_format):
             for batch in _iter_batches(raw, path, file_format, schema, columns):

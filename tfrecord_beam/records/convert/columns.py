@@ -1,0 +1,70 @@
+"""Which columns the records of TFRecord files have in another format, and of which types."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.records.convert.conversion import Conversion
+from tfrecord_beam.records.files import OnProgress
+from tfrecord_beam.records.hive import parse_path
+from tfrecord_beam.records.inference import infer_schema
+from tfrecord_beam.records.scalars import ColumnForms, choose_forms
+from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN, decode_plan, plan_schema
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordColumns:
+    """How records become rows.
+
+    Attributes:
+      schema: the features; None for records that are not looked into.
+      forms: which of them are single values and text.
+      arrow: the columns and their types.
+    """
+
+    schema: schema_pb2.Schema | None
+    forms: ColumnForms
+    arrow: pa.Schema
+
+
+def choose_columns(conversion: Conversion, *, progress: OnProgress | None = None) -> RecordColumns:
+    """Returns the columns of a conversion; without a schema all records are read for it.
+
+    Args:
+      conversion: from TFRecord to another format.
+      progress: called while records are read.
+
+    Raises:
+      SchemaError: the schema or the columns cannot be used, or records disagree on a kind.
+    """
+    schema, record_type = conversion.schema, conversion.record_type
+    scalars, strings = conversion.scalars, conversion.strings
+    is_text = conversion.target_format.is_text
+    if record_type == "ByteArray":
+        scalars, strings = [BYTE_ARRAY_COLUMN], [BYTE_ARRAY_COLUMN] if is_text else []
+    elif schema is None:
+        schema = infer_schema(conversion.paths, record_type=record_type, progress=progress)
+    if conversion.partition_columns is not None and schema is not None:
+        schema = _add_partition_columns(schema, conversion.paths)
+    plan = decode_plan(schema, columns=conversion.columns, record_type=record_type)
+    forms = choose_forms(schema, scalars, strings)
+    if is_text and schema is not None:
+        forms = dataclasses.replace(forms, strings=frozenset(each.name for each in schema.feature))
+    return RecordColumns(schema, forms, forms.convert_schema(plan_schema(plan)))
+
+
+def _add_partition_columns(schema: schema_pb2.Schema, paths: Sequence[str]) -> schema_pb2.Schema:
+    """Returns the schema with the columns that paths tell, which are text unless it says so."""
+    extended = schema_pb2.Schema()
+    extended.CopyFrom(schema)
+    known = {feature.name for feature in schema.feature}
+    for name in dict.fromkeys(name for path in paths for name in parse_path(path)):
+        if name not in known:
+            feature = extended.feature.add(name=name, type=schema_pb2.FeatureType.BYTES)
+            feature.shape.SetInParent()
+            feature.string_domain.SetInParent()
+    return extended

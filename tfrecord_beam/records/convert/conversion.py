@@ -1,0 +1,168 @@
+"""What is asked of a conversion, as one value that is checked when it is made."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.kernel.plan import RecordType
+from tfrecord_beam.options import check_path, describe
+from tfrecord_beam.records.compression import codec_of_name
+from tfrecord_beam.records.convert.formats import Format, choose_format
+from tfrecord_beam.records.inference import is_inferred
+from tfrecord_beam.records.partition_columns import PartitionColumns
+from tfrecord_beam.records.paths import (
+    FileEntry,
+    FilePattern,
+    FileSystem,
+    match_files,
+    normalize_patterns,
+)
+from tfrecord_beam.records.scalars import ColumnChoice
+from tfrecord_beam.records.writing.compression import Compression
+from tfrecord_beam.records.writing.options import Mode
+from tfrecord_beam.schema.names import as_names, check_known
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
+from tfrecord_beam.urls import normalize_path
+
+_MODES = ("error", "overwrite")
+"""What can become of a file of another format that is there."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Conversion:
+    """What is converted into what; the meaning of each is told by `convert`.
+
+    Attributes:
+      files: those that the source means.
+      source_format: what they are.
+      target: the normalized path.
+      target_format: what it becomes. One of the two is TFRecord.
+      schema: loaded, and to TFRecord without the features that are not among `columns`.
+      compression: None: as the target's suffix and format say.
+      write_options: other options of `write_table`, if the target is TFRecord.
+    """
+
+    files: tuple[FileEntry, ...]
+    source_format: Format
+    target: str
+    target_format: Format
+    schema: schema_pb2.Schema | None = None
+    columns: Sequence[str] | None = None
+    record_type: RecordType = "Example"
+    scalars: ColumnChoice = True
+    strings: ColumnChoice = True
+    partition_columns: PartitionColumns | None = None
+    compression: str | None = None
+    mode: Mode = "error"
+    write_options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if Format.TFRECORD not in (self.source_format, self.target_format):
+            raise ValueError(
+                "Expected TFRecord as the source or the target, "
+                f"found {self.source_format.value} to {self.target_format.value}"
+            )
+        Compression.resolve(self.compression)
+        if self.target_format is Format.TFRECORD:
+            return
+        if self.mode not in _MODES:
+            raise ValueError(
+                f"Expected mode to be one of {', '.join(_MODES)} for a file of "
+                f"{self.target_format.value}, found {describe(self.mode)}"
+            )
+        if self.write_options:
+            raise ValueError(
+                f"Expected options for a file of {self.target_format.value}, found "
+                f"{', '.join(self.write_options)}, which write TFRecord files"
+            )
+
+    @property
+    def paths(self) -> list[str]:
+        return [file.path for file in self.files]
+
+    @property
+    def total_bytes(self) -> int:
+        """Size of all files, as stored."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def codec(self) -> str:
+        """The compression of a TFRecord target."""
+        return codec_of_name(self.target) if self.compression is None else self.compression
+
+    @property
+    def copies_records(self) -> bool:
+        """Whether records go from TFRecord to TFRecord as they are."""
+        return (
+            self.source_format is self.target_format
+            and self.schema is None
+            and self.columns is None
+            and self.partition_columns is None
+            and not self.write_options.get("partition_by")
+        )
+
+
+def plan_conversion(
+    source: FilePattern,
+    target: str | os.PathLike[str],
+    schema: SchemaSource | None,
+    file_system: FileSystem,
+    *,
+    source_format: str | None,
+    target_format: str | None,
+    columns: Sequence[str] | None,
+    compression: str | None,
+    **options: Any,
+) -> Conversion:
+    """Returns the conversion that options of `convert` ask for.
+
+    Args:
+      source: as for `convert`.
+      target: as for `convert`.
+      schema: as for `convert`.
+      file_system: where the source is.
+      source_format: as for `convert`.
+      target_format: as for `convert`.
+      columns: as for `convert`.
+      compression: as for `convert`.
+      options: other attributes of `Conversion`.
+
+    Raises:
+      ValueError: an option is out of range.
+      NoMatchError: a pattern means no file.
+      SchemaError: the schema cannot be used, or there is no such column in it.
+    """
+    check_path("target", target)
+    target = normalize_path(os.fspath(target))
+    files = match_files(normalize_patterns(source), file_system)
+    from_format = choose_format("source_format", source_format, [file.path for file in files])
+    schema = None if schema is None or is_inferred(schema) else load_schema(schema)
+    if schema is not None and columns is not None and from_format is not Format.TFRECORD:
+        schema = _select_features(schema, columns)
+    return Conversion(
+        tuple(files),
+        from_format,
+        target,
+        choose_format("target_format", target_format, [target]),
+        schema,
+        columns if columns is None else as_names(columns, "columns"),
+        compression=None if compression == "auto" else compression or "none",
+        **options,
+    )
+
+
+def _select_features(schema: schema_pb2.Schema, columns: Sequence[str] | None) -> schema_pb2.Schema:
+    if columns is None:
+        return schema
+    features = {feature.name: feature for feature in schema.feature}
+    check_known(as_names(columns, "columns"), features, "columns")
+    selected = schema_pb2.Schema()
+    selected.CopyFrom(schema)
+    del selected.feature[:]
+    selected.feature.extend(features[name] for name in columns)
+    return selected

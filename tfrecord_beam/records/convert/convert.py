@@ -1,0 +1,215 @@
+"""TFRecord files to Parquet, CSV, JSON lines or Arrow IPC, and back, without Beam."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import pyarrow as pa
+
+from tfrecord_beam.kernel.plan import RecordType
+from tfrecord_beam.options import check_function
+from tfrecord_beam.records.convert.columns import choose_columns
+from tfrecord_beam.records.convert.conversion import Conversion, plan_conversion
+from tfrecord_beam.records.convert.formats import Format
+from tfrecord_beam.records.convert.sources import iter_file
+from tfrecord_beam.records.convert.targets import write_file
+from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.files import OnProgress
+from tfrecord_beam.records.partition_columns import PartitionColumns
+from tfrecord_beam.records.paths import DirectFileSystem, FilePattern
+from tfrecord_beam.records.scalars import ColumnChoice
+from tfrecord_beam.records.table import iter_batches
+from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
+from tfrecord_beam.records.writing.options import Mode
+from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.records.writing.table import write_table
+from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN
+from tfrecord_beam.schema.features import EncodedType
+from tfrecord_beam.schema.tfmd import SchemaSource
+
+
+def convert(
+    source: FilePattern,
+    target: str | os.PathLike[str],
+    schema: SchemaSource | None = None,
+    *,
+    source_format: str | None = None,
+    target_format: str | None = None,
+    columns: Sequence[str] | None = None,
+    record_type: RecordType = "Example",
+    scalars: ColumnChoice = True,
+    strings: ColumnChoice = True,
+    partition_columns: PartitionColumns | None = None,
+    compression: str | None = "auto",
+    mode: Mode = "error",
+    progress: OnProgress | None = None,
+    **write_options: Any,
+) -> list[WrittenFile]:
+    """Converts files, of which one side is TFRecord, and returns the files that it wrote.
+
+    Memory is bounded, rows keep their order, and files are whole or not there. From TFRecord to
+    TFRecord records are copied as they are, unless a schema, columns or partitions are asked for.
+
+    Example::
+
+      convert("people.parquet", "people.tfrecord.gz")
+      convert("data/*.tfrecord", "people.csv", "schema.pbtxt", columns=["age", "label"])
+
+    Args:
+      source: path, pattern or folder, or several.
+      target: the file to write. For TFRecord with any of `num_shards`, `max_records_per_shard`,
+        `max_bytes_per_shard` and `partition_by` the prefix of all files, as of `write_table`.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file. From TFRecord it tells the
+        columns; without one, or with "infer", they are found by reading all records first. To
+        TFRecord it tells which columns the rows must have, and what the cells of CSV are, which
+        else their looks decide.
+      source_format: "tfrecord", "parquet", "csv", "json" (an object in each line), "arrow" or
+        "arrow-stream" (Arrow's IPC file or stream). None: as the suffix says; without one TFRecord.
+      target_format: as `source_format`.
+      columns: names of the columns to convert, in the order wanted; None: all.
+      record_type: what records are, or become: "Example", "SequenceExample" or "ByteArray".
+      scalars: from TFRecord, which columns come as single values instead of lists, as for
+        `iter_batches`. True: those of at most one value by the schema, or without one in all
+        records.
+      strings: from TFRecord, which columns come as strings instead of bytes, as for `iter_batches`.
+        CSV and JSON have strings in any case.
+      partition_columns: from TFRecord, "hive" for columns of what folders ``name=value`` tell.
+      compression: of what is written. "auto": what the suffix says; else snappy for Parquet and
+        none for others.
+      mode: what becomes of a file that is there: "error" or "overwrite", or for TFRecord another
+        mode of `write_table`.
+      progress: called with the bytes read and the bytes in all, as stored, after each batch.
+      write_options: other options of `write_table`.
+
+    Raises:
+      ValueError: an option is out of range; the formats are not known, or none is TFRecord.
+      NoMatchError: a pattern means no file.
+      CorruptRecordError: a TFRecord file cannot be read.
+      DecodeError: another file cannot be read, or a row has several values in a column of one.
+      SchemaError: a column has a type that the target does not hold, or is none of the schema's.
+      WriteError: files are there, or cannot be written.
+    """
+    check_function("progress", progress)
+    conversion = plan_conversion(
+        source,
+        target,
+        schema,
+        DirectFileSystem(),
+        source_format=source_format,
+        target_format=target_format,
+        columns=columns,
+        record_type=record_type,
+        scalars=scalars,
+        strings=strings,
+        partition_columns=partition_columns,
+        compression=compression,
+        mode=mode,
+        write_options=write_options,
+    )
+    if conversion.target_format is Format.TFRECORD:
+        return _write_records(conversion, progress)
+    return [_write_other(conversion, progress)]
+
+
+def _write_other(conversion: Conversion, progress: OnProgress | None) -> WrittenFile:
+    """Writes the one file of another format."""
+    num_passes = 1 if conversion.schema is not None or conversion.record_type == "ByteArray" else 2
+    chosen = choose_columns(conversion, progress=_in_pass(0, num_passes, progress))
+    batches = iter_batches(
+        conversion.paths,
+        chosen.schema,
+        columns=conversion.columns,
+        record_type=conversion.record_type,
+        scalars=sorted(chosen.forms.scalars),
+        strings=sorted(chosen.forms.strings),
+        partition_columns=conversion.partition_columns,
+        progress=_in_pass(num_passes - 1, num_passes, progress),
+    )
+    num_rows, num_bytes = write_file(
+        batches,
+        chosen.arrow,
+        conversion.target,
+        conversion.target_format,
+        DirectOutputFileSystem(),
+        compression=conversion.compression,
+        overwrite=conversion.mode == "overwrite",
+    )
+    return WrittenFile(conversion.target, num_rows, num_bytes)
+
+
+def _in_pass(number: int, num_passes: int, progress: OnProgress | None) -> OnProgress | None:
+    """Returns the progress of one of several passes over the files."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, num_passes * total)
+
+
+def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[WrittenFile]:
+    """Writes TFRecord files."""
+    record_type = "ByteArray" if conversion.copies_records else conversion.record_type
+    schema = conversion.schema
+    if conversion.source_format is Format.TFRECORD:
+        schema = None  # what is decoded by it fits it
+        batches = iter_batches(
+            conversion.paths,
+            conversion.schema,
+            columns=conversion.columns,
+            record_type=record_type,
+            scalars=[BYTE_ARRAY_COLUMN] if record_type == "ByteArray" else False,
+            partition_columns=conversion.partition_columns,
+            progress=progress,
+        )
+    else:
+        batches = _iter_files(conversion, progress)
+    return write_table(
+        batches,
+        conversion.target,
+        schema,
+        record_type=cast(EncodedType, record_type),  # others are refused
+        compression=conversion.codec,
+        mode=conversion.mode,
+        **conversion.write_options,
+    )
+
+
+def _iter_files(conversion: Conversion, progress: OnProgress | None) -> Iterator[pa.RecordBatch]:
+    """Yields the batches of files of another format."""
+    done = 0
+    for file in conversion.files:
+        raw = _Watched(DirectFileSystem().open(file.path))
+        for batch in iter_file(
+            raw,
+            file.path,
+            conversion.source_format,
+            schema=conversion.schema,
+            columns=conversion.columns,
+        ):
+            yield batch
+            if progress is not None:
+                progress(done + min(raw.num_bytes, file.size), conversion.total_bytes)
+        done += file.size
+        if progress is not None:
+            progress(done, conversion.total_bytes)
+
+
+class _Watched:
+    """A file of which is known how many bytes have been read."""
+
+    closed = False
+
+    def __init__(self, raw: BinaryFile) -> None:
+        self._raw = raw
+        self.num_bytes = 0
+        self.seek, self.tell, self.close = raw.seek, raw.tell, raw.close
+
+    def read(self, size: int) -> bytes:
+        data = self._raw.read(size)
+        self.num_bytes += len(data)
+        return data
+
+    def readinto(self, target: memoryview) -> int | None:
+        count = self._raw.readinto(target)
+        self.num_bytes += count or 0
+        return count
