@@ -53,6 +53,7 @@ PUBLIC = [
     "TFSequenceExampleBeamRecord",
     "TFSequenceExampleRecord",
     "WriteError",
+    "WriteToTFRecord",
     "WrittenFile",
     "__version__",
     "convert",

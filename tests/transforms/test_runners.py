@@ -13,8 +13,10 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.testing.util import assert_that, equal_to
 
+from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
+from tfrecord_beam.transforms.write import WriteToTFRecord
 
 
 def options_of(mode: str) -> PipelineOptions:
@@ -40,3 +42,23 @@ def test_records_are_the_same_on_each_runner(
         batches = pipeline | BeamSource(tmp_path, SCHEMA, batch_size=6, desired_bundle_bytes=400)
         ids = batches | beam.FlatMap(lambda batch: batch.column("id").flatten().to_pylist())
         assert_that(ids, equal_to(list(range(NUM_RECORDS))), label="Ids")
+
+
+@pytest.mark.parametrize("mode", ["in_memory", "multi_threading", "multi_processing"])
+@pytest.mark.parametrize("num_shards", [None, 3])
+def test_files_written_on_each_runner(
+    mode: str, num_shards: int | None, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", ":".join(filter(None, sys.path)))
+    with beam.Pipeline(options=options_of(mode)) as pipeline:
+        files = (
+            pipeline
+            | beam.Create(RECORDS)
+            | beam.Reshuffle()
+            | WriteToTFRecord(tmp_path / "a", num_shards=num_shards)
+        )
+        counts = files | beam.Map(lambda file: file.num_records) | beam.CombineGlobally(sum)
+        assert_that(counts, equal_to([len(RECORDS)]))
+    assert sorted(records_in(tmp_path / "a*")) == sorted(RECORDS)
+    assert all(not path.startswith(".") for path in paths_in(tmp_path))
+    assert len(paths_in(tmp_path)) == 3 or num_shards is None

@@ -17,7 +17,6 @@ FOLDER_BASE = "part"
 """Base name of the files where the prefix is that of a folder; Spark's."""
 
 SUCCESS_NAME = "_SUCCESS"
-INDEX_SUFFIX = ".index"
 
 _ID_DIGITS = 16
 _ID = rf"[0-9a-f]{{{_ID_DIGITS}}}"

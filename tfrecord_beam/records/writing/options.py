@@ -53,6 +53,7 @@ class WriteOptions:
     seed: int | None = None
     ordered: bool = False
     write_success: bool = False
+    write_index: bool = False
     is_exact: bool = False
 
     def __post_init__(self) -> None:
@@ -65,7 +66,13 @@ class WriteOptions:
         check_int("max_records_per_shard", self.max_records_per_shard, least=1, optional=True)
         check_int("max_bytes_per_shard", self.max_bytes_per_shard, least=1, optional=True)
         check_int("seed", self.seed, least=0, optional=True)
-        for name in ("keep_partition_columns", "shuffle", "ordered", "write_success"):
+        for name in (
+            "keep_partition_columns",
+            "shuffle",
+            "ordered",
+            "write_success",
+            "write_index",
+        ):
             check_bool(name, getattr(self, name))
         _check_choice("mode", self.mode, get_args(Mode))
         _check_choice("write_locality", self.write_locality, get_args(Locality))
@@ -121,6 +128,7 @@ class WriteOptions:
             f"write_locality='local' with mode={self.mode!r}": (
                 is_local and self.mode not in ("error", "append")
             ),
+            "write_index with compression": self.write_index and self.codec.codec != "none",
             "write_locality='local' with write_success": is_local and self.write_success,
         }
         for found, is_wrong in wrong.items():

@@ -14,8 +14,9 @@ from typing import NamedTuple
 
 from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.records.hive import Partition, format_path
+from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
-from tfrecord_beam.records.writing.names import INDEX_SUFFIX, SUCCESS_NAME, FileNames, make_id
+from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames, make_id
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.shards import ShardFile, StartedWrite, make_temporary_path
 from tfrecord_beam.records.writing.writer import FrameFile
@@ -46,10 +47,17 @@ class WrittenFile(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """A file to be put in its place; one that is empty if it has no temporary name."""
+    """A file to be put in its place.
+
+    Attributes:
+      temporary: its temporary name; None: an empty file is to be made.
+      written: what it is then.
+      index_data: what its index holds, if it is to have one.
+    """
 
     temporary: str | None
     written: WrittenFile
+    index_data: bytes | None = None
 
 
 class Ending(NamedTuple):
@@ -95,8 +103,12 @@ def publish_locally(
     for file in files:
         part = f"{file.destination.window}-{write.id}-{make_id()}"
         path = options.names.path(0, 1, part=part)
-        final = WrittenFile(path, file.num_records, file.num_bytes, host=host)
-        written.append(publish(Publication(file.path, final), options, write, file_system))
+        final = Publication(
+            file.path,
+            WrittenFile(path, file.num_records, file.num_bytes, host=host),
+            file.index_data,
+        )
+        written.append(publish(final, options, write, file_system))
     return written
 
 
@@ -161,7 +173,7 @@ def plan_ending(
     folder.check(options.mode)
     finals = {publication.written.path for publication in publications}
     replaced = folder.find_replaced(finals, options.mode)
-    side_cars = folder.find_side_cars({*finals, *replaced}, options.write_success)
+    side_cars = folder.find_side_cars(replaced, finals, options)
     folders = {options.names.temporary_folder(write.id)}
     if options.mode in ("error", "overwrite", "ignore"):
         folders.update(folder.temporary_folders.values())
@@ -189,7 +201,7 @@ def _name_group(
             publications.append(Publication(None, WrittenFile(path, 0, 0, partition)))
         else:
             written = WrittenFile(path, file.num_records, file.num_bytes, partition)
-            publications.append(Publication(file.path, written))
+            publications.append(Publication(file.path, written, file.index_data))
     return publications
 
 
@@ -204,9 +216,10 @@ def publish(
     Raises:
       WriteError: it cannot be renamed, also when that is tried again.
     """
-    temporary, written = publication
+    temporary, written, index_data = publication
+    folder = options.names.temporary_folder(write.id)
     if temporary is None:
-        temporary = make_temporary_path(options.names.temporary_folder(write.id))
+        temporary = make_temporary_path(folder)
         with FrameFile(file_system, temporary, options.codec) as empty:
             pass
         written = written._replace(num_bytes=empty.num_bytes)
@@ -217,6 +230,8 @@ def publish(
         shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
         hint = f"there are {len(there)} files of this name, each of them whole: {shown}"
         raise WriteError(error.message, error.location, hint if there else None) from error
+    if index_data is not None:
+        _retry(functools.partial(_put_index, index_data, written.path, folder, file_system))
     return written
 
 
@@ -230,6 +245,14 @@ def _rename(temporary: str, written: WrittenFile, file_system: OutputFileSystem)
         )
         if not is_done:
             raise
+
+
+def _put_index(index_data: bytes, path: str, folder: str, file_system: OutputFileSystem) -> None:
+    temporary = make_temporary_path(folder)
+    file = file_system.create(temporary)
+    file.write(index_data)
+    file.close()
+    file_system.rename(temporary, index_path(path))
 
 
 def finish(
@@ -312,17 +335,22 @@ class _Folder:
             if path not in finals and (mode == "overwrite" or path.rpartition("/")[0] in partitions)
         ]
 
-    def find_side_cars(self, files: Iterable[str], marks_success: bool) -> list[str]:
-        """Returns the checksums that Hadoop keeps of files that are replaced, and their indexes."""
-        files = [*files, *([self._names.folder + SUCCESS_NAME] if marks_success else [])]
-        side_cars = {side_car for path in files for side_car in _side_cars(path)}
-        return [path for path in self._files if path in side_cars]
+    def find_side_cars(
+        self, replaced: Iterable[str], finals: Iterable[str], options: WriteOptions
+    ) -> list[str]:
+        """Returns what belongs to files that are replaced: Hadoop's checksums, and indexes."""
+        marks = [self._names.folder + SUCCESS_NAME] if options.write_success else []
+        stale = {_checksum_path(path) for path in (*replaced, *finals, *marks)}
+        if not options.write_index:  # else those of new files are new
+            replaced = (*replaced, *finals)
+        stale |= {index_path(path) for path in replaced}
+        return [path for path in self._files if path in stale]
 
 
 def _is_partition(folder: str) -> bool:
     return "=" in folder and folder[0] not in "._"
 
 
-def _side_cars(path: str) -> tuple[str, str]:
+def _checksum_path(path: str) -> str:
     folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}.{name}.crc", f"{folder}{slash}.{name}{INDEX_SUFFIX}"
+    return f"{folder}{slash}.{name}.crc"

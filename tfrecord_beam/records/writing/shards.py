@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.index import IndexBuilder
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
@@ -45,12 +46,14 @@ class ShardFile(NamedTuple):
       destination: what it is for.
       num_records: how many are in it.
       num_bytes: its size as stored.
+      index_data: what its index holds, if it is to have one.
     """
 
     path: str
     destination: Destination
     num_records: int
     num_bytes: int
+    index_data: bytes | None = None
 
 
 def make_temporary_path(folder: str) -> str:
@@ -82,6 +85,7 @@ class ShardWriter:
         self._done: list[ShardFile] = []
         self._file: FrameFile | None = None
         self._frame_bytes = 0
+        self._index = IndexBuilder()
 
     def write(self, frames: FramedRecords) -> None:
         start = 0
@@ -123,7 +127,10 @@ class ShardWriter:
             path = f"{self._stem}-{len(self._done):08}"
             self._file = FrameFile(self._file_system, path, self._options.codec)
             self._frame_bytes = 0
+            self._index = IndexBuilder()
         self._file.write(frames)
+        if self._options.write_index:
+            self._index.add(frames.offsets)
         self._frame_bytes += frames.num_bytes
 
     def _end_file(self) -> None:
@@ -131,8 +138,9 @@ class ShardWriter:
             file = self._file
             file.close()
             self._file = None
+            index = self._index.build().dump() if self._options.write_index else None
             self._done.append(
-                ShardFile(file.path, self._destination, file.num_records, file.num_bytes)
+                ShardFile(file.path, self._destination, file.num_records, file.num_bytes, index)
             )
 
 

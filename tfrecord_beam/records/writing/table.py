@@ -52,6 +52,7 @@ def write_table(
     shuffle: bool = False,
     seed: int | None = None,
     write_success: bool = False,
+    write_index: bool = False,
     null_as_absent: bool = False,
     null_values: NullValues = "error",
     feature_list_columns: Sequence[str] | None = None,
@@ -90,6 +91,8 @@ def write_table(
       shuffle: put records into shards, and in each into an order, by a hash of them and the seed.
       seed: of the shuffle; None: another one each time.
       write_success: write an empty file ``_SUCCESS`` after the others, as Hadoop does.
+      write_index: write beside each file where its records begin, so that reading splits it without
+        a search. Compressed files have no use for that.
       null_as_absent: leave out the features of null rows; by default they are there, of no kind.
       null_values: what becomes of a null in a list: "error", "drop" or "fill".
       feature_list_columns: which columns are feature lists; None: those of nested lists.
@@ -113,6 +116,7 @@ def write_table(
         shuffle=shuffle,
         seed=seed,
         write_success=write_success,
+        write_index=write_index,
         is_exact=is_exact,
     )
     options.codec.warn_if_foreign(stacklevel=2)

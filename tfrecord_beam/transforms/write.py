@@ -1,0 +1,455 @@
+"""The transform that writes TFRecord files: wiring only, see `tfrecord_beam.records.writing`.
+
+Elements -> what bundles wrote -> [merged files] -> files in place. What all workers did meets in
+one place as the side input of a step that runs once; what many are to do is spread by a grouping.
+Either way it is settled before the next step begins: a step that is run again finds the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
+from apache_beam.transforms.window import BoundedWindow, GlobalWindow, GlobalWindows
+from apache_beam.utils.windowed_value import WindowedValue
+
+from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
+from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
+from tfrecord_beam.records.writing.names import make_id, name_pane
+from tfrecord_beam.records.writing.options import Locality, Mode, WriteOptions
+from tfrecord_beam.records.writing.publish import (
+    Ending,
+    Publication,
+    WrittenFile,
+    check_mode,
+    finish,
+    name_files,
+    plan_ending,
+    publish,
+    publish_locally,
+    start_write,
+)
+from tfrecord_beam.records.writing.shards import (
+    Merge,
+    ShardFile,
+    StartedWrite,
+    merge,
+    plan_merges,
+)
+from tfrecord_beam.schema.encoding import NullValues
+from tfrecord_beam.schema.features import EncodedType
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.collect import Collect, CollectByWindow
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
+
+_ENDING = "ending"
+
+
+class WriteToTFRecord(beam.PTransform):
+    """Writes records to TFRecord files, whole or not at all -> PCollection[WrittenFile].
+
+    Elements are `pa.RecordBatch`es, rows (mappings, NamedTuples, dataclasses, Beam's ``Row``s), or
+    records (`bytes`, or protobuf messages of any type). The output has each file with its number of
+    records and its size, once all of them are in place: a step behind it may read them.
+
+    Files are written under temporary names in a hidden folder beside the final ones. Only when all
+    are whole, and hold as many records as came in, do they get their names; that is tried again
+    where it fails, and changes nothing where it was done already. So work that the engine does a
+    second time, or in two places at once, leaves no trace. A write that fails for good may leave
+    that hidden folder, which readers skip, and, if it was while the files got their names, some of
+    the files, each of them whole; the next write of the same prefix clears the folder away.
+
+    Example::
+
+      batches | WriteToTFRecord("out/people", num_shards=4, compression="gzip", mode="overwrite")
+
+    Which files a write takes for its own: those of its prefix, template and suffix, whatever
+    their numbers, codec, window and partition; with the base name ``part`` also those that Spark
+    names so. Others are never touched. Modes, where there are such files:
+
+    ========================  ====================================================================
+    ``error``                 a WriteError, when the pipeline is built and when it runs
+    ``append``                the new ones stand beside them: an id is part of their names
+    ``overwrite``             they are removed, after the new ones are in place
+    ``overwrite_partitions``  the same, but only in the partitions for which there are records
+    ``ignore``                nothing is written, and the output is empty
+    ========================  ====================================================================
+
+    An unbounded input needs `num_shards`. Its files are those of a window and a pane, which are
+    named before the template: ``<prefix>-<start>-<end>-<pane>-SSSSS-of-NNNNN``. Of a bounded input
+    with windows too, the pane is always 0.
+
+    Args:
+      file_path_prefix: how paths of files begin. One that ends with a slash is a folder, in which
+        files are called ``part``. Missing folders are made.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file: the features that each
+        batch must have, and no others, of their kinds. None: any.
+      record_type: what rows become: "Example" or "SequenceExample". "ByteArray": the values of the
+        one column are the records. Elements that are records are written as they are.
+      file_name_suffix: how names end. The codec's suffix (.gz, .deflate, .bz2, .zst, .lz4, .snappy)
+        comes after it, if it does not end with that.
+      num_shards: number of files, for each partition and window; some may be empty. None: as many
+        as the engine makes bundles, or one for each partition.
+      shard_name_template: in it a run of S stands for the number of a shard, from 0, and a run of N
+        for that of all. None: "-SSSSS-of-NNNNN". "" is allowed with one shard.
+      max_records_per_shard: most records of a file, instead of `num_shards`.
+      max_bytes_per_shard: most bytes of a file before compression, of each record its own and 16;
+        a larger record has a file of its own.
+      compression: None, or gzip, zlib, bz2, zstd, lz4 or snappy. TensorFlow reads the first two.
+      compression_level: how hard the codec tries; None: its default.
+      mode: see above.
+      partition_by: names of columns: for each of their values there is a folder ``name=value``, one
+        in another in this order. See `tfrecord_beam.records.writing.partitions`.
+      keep_partition_columns: whether these are in the records as well.
+      write_locality: "distributed", or "local": each worker keeps what it has in files of its own,
+        which get their names at the end of each bundle, and `WrittenFile.host` tells whose they
+        are. A bundle that is done twice leaves its files twice, but gives them once.
+      shuffle: put records into shards, and in each into an order, by a hash of their bytes and the
+        seed: whatever the bundles were, the files are the same. A shard is held in memory. Needs
+        `num_shards`.
+      seed: of the shuffle; None: another one each time.
+      ordered: elements are pairs of a key and one of the above; they are written to one file, in
+        the order of the keys.
+      write_success: write an empty file ``_SUCCESS`` after the others, as Hadoop does.
+      write_index: write beside each file where its records begin, so that reading splits it without
+        a search. Compressed files have no use for that.
+      null_as_absent: leave out the features of null rows; by default they are there, of no kind.
+      null_values: what becomes of a null in a list: "error", "drop" or "fill" (with 0 or no bytes).
+      feature_list_columns: which columns are feature lists of SequenceExamples. None: those of
+        nested lists.
+
+    Raises:
+      ValueError: an option is unknown, out of range, or does not go with another; the prefix has
+        characters of a pattern; the suffix tells another codec.
+      SchemaError: the schema cannot be used; in the pipeline, a batch does not fit it, or two
+        batches have a feature of different kinds. Also a ValueError.
+      EncodeError: in the pipeline, a record cannot hold a value. Also a ValueError.
+      WriteError: files are there already; in the pipeline, they cannot be written. Also an OSError.
+    """
+
+    def __init__(
+        self,
+        file_path_prefix: str | os.PathLike[str],
+        schema: SchemaSource | None = None,
+        *,
+        record_type: EncodedType = "Example",
+        file_name_suffix: str = ".tfrecord",
+        num_shards: int | None = None,
+        shard_name_template: str | None = None,
+        max_records_per_shard: int | None = None,
+        max_bytes_per_shard: int | None = None,
+        compression: str | None = None,
+        compression_level: int | None = None,
+        mode: Mode = "error",
+        partition_by: Sequence[str] | None = None,
+        keep_partition_columns: bool = False,
+        write_locality: Locality = "distributed",
+        shuffle: bool = False,
+        seed: int | None = None,
+        ordered: bool = False,
+        write_success: bool = False,
+        write_index: bool = False,
+        null_as_absent: bool = False,
+        null_values: NullValues = "error",
+        feature_list_columns: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__()
+        self._options = WriteOptions(
+            file_path_prefix,
+            file_name_suffix=file_name_suffix,
+            num_shards=num_shards,
+            shard_name_template=shard_name_template,
+            max_records_per_shard=max_records_per_shard,
+            max_bytes_per_shard=max_bytes_per_shard,
+            compression=compression,
+            compression_level=compression_level,
+            mode=mode,
+            partition_by=partition_by,
+            keep_partition_columns=keep_partition_columns,
+            write_locality=write_locality,
+            shuffle=shuffle,
+            seed=seed,
+            ordered=ordered,
+            write_success=write_success,
+            write_index=write_index,
+        )
+        self._options.codec.warn_if_foreign(stacklevel=2)
+        self._encoding = make_encoding(
+            self._options,
+            schema,
+            record_type=record_type,
+            null_as_absent=null_as_absent,
+            null_values=null_values,
+            feature_list_columns=feature_list_columns,
+        )
+        check_mode(self._options, BeamOutputFileSystem())
+
+    def display_data(self) -> dict[str, object]:
+        """Shows the options that are not the default."""
+        shown = {}
+        for field in dataclasses.fields(self._options):
+            value = getattr(self._options, field.name)
+            if value != field.default:
+                shown[field.name] = ", ".join(value) if isinstance(value, tuple) else value
+        return shown
+
+    def expand(self, elements: beam.PCollection[Any]) -> beam.PCollection[WrittenFile]:
+        self._check_input(elements)
+        steps = _Steps(self._options, self._encoding)
+        once = elements.pipeline | "Impulse" >> beam.Impulse()
+        write = AsSingleton(once | "Start" >> beam.Map(steps.start))
+        if elements.element_type != pa.RecordBatch:
+            is_global = isinstance(elements.windowing.windowfn, GlobalWindows)
+            collect = Collect() if is_global else CollectByWindow()
+            elements = elements | "Collect" >> beam.ParDo(collect)
+        if self._options.write_locality == "local":
+            written = elements | "WriteFiles" >> beam.ParDo(_WriteLocally(steps), write)
+        elif elements.is_bounded:
+            written = self._write_bounded(elements, once, write, steps)
+        else:
+            written = self._write_panes(elements, write, steps)
+        written.element_type = WrittenFile
+        return written
+
+    def _write_bounded(
+        self,
+        elements: beam.PCollection[Any],
+        once: beam.PCollection[bytes],
+        write: AsSingleton,
+        steps: _Steps,
+    ) -> beam.PCollection[WrittenFile]:
+        is_windowed = not isinstance(elements.windowing.windowfn, GlobalWindows)
+        results = elements | "WriteBundles" >> beam.ParDo(_WriteBundles(steps), write)
+        if not elements.windowing.is_default():
+            results |= "Rewindow" >> beam.WindowInto(GlobalWindows())
+        merged: Any = ()
+        if not self._options.is_direct:
+            merged = AsList(
+                once
+                | "PlanMerges" >> beam.FlatMap(steps.plan_merges, AsList(results))
+                | "SpreadMerges" >> beam.GroupByKey()
+                | "Merge" >> beam.FlatMap(steps.merge, write)
+            )
+        planned = once | "PlanFiles" >> beam.FlatMap(
+            steps.plan_files, AsList(results), merged, write, is_windowed
+        ).with_outputs(_ENDING, main="publications")
+        in_place = (
+            planned.publications
+            | "SpreadFiles" >> beam.GroupByKey()
+            | "Publish" >> beam.FlatMap(steps.publish, write)
+        )
+        return once | "Finish" >> beam.FlatMap(
+            steps.finish, AsList(in_place), AsSingleton(planned[_ENDING], default_value=None)
+        )
+
+    def _write_panes(
+        self, elements: beam.PCollection[Any], write: AsSingleton, steps: _Steps
+    ) -> beam.PCollection[WrittenFile]:
+        return (
+            elements
+            | "WriteBundles" >> beam.ParDo(_WriteWindows(steps), write)
+            | "GroupByWindow" >> beam.GroupByKey()
+            | "PublishPane" >> beam.ParDo(_PublishPane(steps), write)
+            | "Settle" >> beam.Reshuffle()
+            | "CleanUp" >> beam.FlatMapTuple(steps.clean_up)
+        )
+
+    def _check_input(self, elements: beam.PCollection[Any]) -> None:
+        is_local = self._options.write_locality == "local"
+        if not elements.is_bounded and self._options.is_direct and not is_local:
+            raise ValueError("Expected num_shards for an unbounded input, found None")
+        if not elements.is_bounded and self._options.mode not in ("error", "append"):
+            raise ValueError(
+                "Expected mode='error' or 'append' for an unbounded input, whose writing never "
+                f"ends, found {self._options.mode!r}"
+            )
+
+
+class _Steps:
+    """What the steps do, each with Beam's file systems."""
+
+    def __init__(self, options: WriteOptions, encoding: RowEncoding) -> None:
+        self.options = options
+        self.encoding = encoding
+        self.file_system = BeamOutputFileSystem()
+
+    def start(self, _: bytes) -> StartedWrite:
+        return start_write(self.options, self.file_system)
+
+    def open_bundle(self, write: StartedWrite) -> BundleWriter:
+        return BundleWriter(self.options, self.encoding, self.file_system, write)
+
+    def plan_merges(self, _: bytes, results: Sequence[BundleResult]) -> Iterator[tuple[int, Merge]]:
+        return enumerate(plan_merges(result.segments for result in results))
+
+    def merge(self, keyed: tuple[int, Iterable[Merge]], write: StartedWrite) -> Iterator[ShardFile]:
+        for pieces in keyed[1]:
+            yield from self.merge_one(pieces, write)
+
+    def merge_one(self, pieces: Merge, write: StartedWrite) -> list[ShardFile]:
+        return merge(pieces, self.options, write, self.file_system, BeamFileSystem().open)
+
+    def plan_files(
+        self,
+        _: bytes,
+        results: Sequence[BundleResult],
+        merged: Sequence[ShardFile],
+        write: StartedWrite,
+        is_windowed: bool,
+    ) -> Iterator[Any]:
+        if write.is_skipped:
+            return
+        files = [*merged, *(file for result in results for file in result.files)]
+        check_results(results, files)
+        publications = name_files(files, self.options, write, is_windowed=is_windowed)
+        ending = plan_ending(publications, self.options, write, self.file_system)
+        yield TaggedOutput(_ENDING, ending)
+        yield from enumerate(publications)
+
+    def publish(
+        self, keyed: tuple[int, Iterable[Publication]], write: StartedWrite
+    ) -> Iterator[WrittenFile]:
+        for publication in keyed[1]:
+            yield self.publish_one(publication, write)
+
+    def publish_one(self, publication: Publication, write: StartedWrite) -> WrittenFile:
+        written = publish(publication, self.options, write, self.file_system)
+        _count_file(written)
+        return written
+
+    def finish(
+        self, _: bytes, written: Sequence[WrittenFile], ending: Ending | None
+    ) -> Sequence[WrittenFile]:
+        if ending is not None:
+            finish(written, ending, self.options, self.file_system)
+        return sorted(written)
+
+    def clean_up(self, written: list[WrittenFile], spill_files: list[str]) -> list[WrittenFile]:
+        self.file_system.delete(spill_files)
+        return written
+
+
+class _WriteBundles(beam.DoFn):
+    """Writes the elements of a bundle to temporary files, and gives what it wrote at its end.
+
+    All windows share a writer: what it gives is in one of them, any of them.
+    """
+
+    def __init__(self, steps: _Steps) -> None:
+        self._steps = steps
+        self._writers: dict[BoundedWindow | None, BundleWriter] = {}
+
+    def start_bundle(self) -> None:
+        self._window: BoundedWindow = GlobalWindow()
+
+    def process(
+        self, element: Any, write: StartedWrite, window: Any = beam.DoFn.WindowParam
+    ) -> None:
+        if write.is_skipped:
+            return
+        self._window = window
+        key = self._writer_key(window)
+        if key not in self._writers:
+            self._writers[key] = self._open(write)
+        try:
+            self._writers[key].write(element, _name_window(window))
+        except BaseException:
+            self.teardown()
+            raise
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        while self._writers:
+            key, writer = self._writers.popitem()
+            window = key or self._window
+            for result in self._close(writer):
+                yield WindowedValue(result, window.max_timestamp(), (window,))
+
+    def teardown(self) -> None:
+        """Deletes the files of a bundle that failed."""
+        while self._writers:
+            self._writers.popitem()[1].discard()
+
+    def _writer_key(self, window: BoundedWindow) -> BoundedWindow | None:
+        return None
+
+    def _open(self, write: StartedWrite) -> BundleWriter:
+        return self._steps.open_bundle(write)
+
+    def _close(self, writer: BundleWriter) -> Iterable[Any]:
+        return [writer.close()]
+
+
+class _WriteWindows(_WriteBundles):
+    """The same with a writer for each window; what it gives is keyed, to be grouped."""
+
+    def _writer_key(self, window: BoundedWindow) -> BoundedWindow | None:
+        return window
+
+    def _close(self, writer: BundleWriter) -> Iterable[Any]:
+        return [(None, writer.close())]
+
+
+class _WriteLocally(_WriteWindows):
+    """Puts the files in place at the end of each bundle, and gives these."""
+
+    def _open(self, write: StartedWrite) -> BundleWriter:
+        steps = self._steps
+        check_mode(steps.options, steps.file_system, write)
+        self._write = write
+        # A temporary folder of its own: no step comes after all bundles of this machine.
+        return steps.open_bundle(write._replace(id=make_id()))
+
+    def _close(self, writer: BundleWriter) -> Iterable[Any]:
+        steps = self._steps
+        files = writer.close().files
+        for written in publish_locally(files, steps.options, self._write, steps.file_system):
+            _count_file(written)
+            yield written
+        steps.file_system.remove_folder(writer.folder)
+
+
+class _PublishPane(beam.DoFn):
+    """Puts all records of a pane into files. Gives these, and the spill files that are done with.
+
+    The files of a pane are few: one worker makes them all.
+    """
+
+    def __init__(self, steps: _Steps) -> None:
+        self._steps = steps
+
+    def process(
+        self,
+        keyed: tuple[None, Iterable[BundleResult]],
+        write: StartedWrite,
+        window: Any = beam.DoFn.WindowParam,
+        pane: Any = beam.DoFn.PaneInfoParam,
+    ) -> Iterator[tuple[list[WrittenFile], list[str]]]:
+        steps = self._steps
+        results = list(keyed[1])
+        segments = [result.segments for result in results]
+        name = _name_window(window, pane.index) or f"-pane-{pane.index}"
+        merges = plan_merges(segments, name)
+        files = [file for pieces in merges for file in steps.merge_one(pieces, write)]
+        check_results(results, files)
+        publications = name_files(files, steps.options, write, is_windowed=True)
+        written = [steps.publish_one(publication, write) for publication in publications]
+        yield written, sorted({piece.path for pieces in merges for piece in pieces.segments})
+
+
+def _name_window(window: BoundedWindow, pane: int = 0) -> str:
+    if isinstance(window, GlobalWindow):
+        return ""
+    start = getattr(window, "start", window.end)
+    return name_pane(start.micros, window.end.micros, pane)
+
+
+def _count_file(written: WrittenFile) -> None:
+    metrics.count("files_written")
+    metrics.count("records_written", written.num_records)
+    metrics.count("bytes_written", written.num_bytes)
