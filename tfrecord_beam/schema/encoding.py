@@ -170,13 +170,14 @@ def is_list(data_type: pa.DataType) -> bool:
     return data_type.id in _LISTS
 
 
-def decode_dictionary(array: pa.DictionaryArray) -> pa.Array:
-    """Returns the values that are meant, one for each index."""
-    dictionary = array.dictionary
-    if dictionary.type.id in _VIEWS:  # of which pyarrow does not take any by index
-        large = pa.large_string() if pt.is_string_view(dictionary.type) else pa.large_binary()
-        array = pa.DictionaryArray.from_arrays(array.indices, dictionary.cast(large))
-    return array.dictionary_decode()
+def to_plain(array: pa.Array) -> pa.Array:
+    """Returns the same values in no dictionary and no views: those pyarrow can do little with."""
+    if pt.is_dictionary(array.type):
+        dictionary = to_plain(array.dictionary)
+        return pa.DictionaryArray.from_arrays(array.indices, dictionary).dictionary_decode()
+    if pt.is_string_view(array.type):
+        return array.cast(pa.large_string())
+    return array.cast(pa.large_binary()) if pt.is_binary_view(array.type) else array
 
 
 def list_depth(data_type: pa.DataType) -> int:
@@ -204,8 +205,8 @@ def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.
     """Converts an array; `nulls` is for what its lists hold, `inner_nulls` for what those hold."""
     if is_list(array.type):
         return _convert_lists(array, nulls, inner_nulls)
-    if pt.is_dictionary(array.type):
-        return _convert(decode_dictionary(array), nulls, inner_nulls)
+    if pt.is_dictionary(array.type) or array.type.id in _VIEWS:
+        return _convert(to_plain(array), nulls, inner_nulls)
     if array.type.id in _STRINGS:
         return _checked_text(array)
     if array.type.id in _KINDS:
@@ -216,7 +217,7 @@ def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.
         return array.view(f"int{array.type.bit_width}").cast(pa.int64())
     if pt.is_floating(array.type) or pt.is_decimal(array.type):
         return _to_float32(array)
-    if pt.is_fixed_size_binary(array.type) or array.type.id in _VIEWS:
+    if pt.is_fixed_size_binary(array.type):
         return array.cast(pa.large_binary())
     raise _UnsupportedTypeError(_advice(array.type))
 

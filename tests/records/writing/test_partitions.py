@@ -58,8 +58,9 @@ def test_rows_are_grouped_as_in_python(rows: list[tuple[Any, Any]], lists: bool)
         expected.setdefault((("n", text), ("s", name)), []).append(index)
     batch = pa.record_batch({"s": names, "n": numbers})
     assert split(batch, "n", "s") == list(expected.items())
-    padded = pa.concat_batches([batch.slice(0, 1), batch, batch.slice(0, 1)])
-    assert split(padded.slice(min(1, len(rows)), len(rows)), "n", "s") == list(expected.items())
+    rows_twice = pa.concat_arrays([batch.to_struct_array()] * 2)
+    sliced = pa.RecordBatch.from_struct_array(rows_twice).slice(len(rows))
+    assert split(sliced, "n", "s") == list(expected.items())
 
 
 @pytest.mark.parametrize("num_keys", [1, 7, 300, 70_000])
@@ -100,10 +101,8 @@ def test_no_rows_and_no_columns() -> None:
         (pa.array([True, None, False]), ["true", None, "false"]),
         (pa.array(["ü", "", None]), ["ü", "", None]),
         (pa.array(["a"], pa.large_string()), ["a"]),
-        (pa.array(["a"]).cast(pa.string_view()), ["a"]),
         (pa.array(["ü".encode(), b"\0"]), ["ü", "\0"]),
         (pa.array([b"a"], pa.large_binary()), ["a"]),
-        (pa.array([b"a"]).cast(pa.binary_view()), ["a"]),
         (pa.array([b"ab"], pa.binary(2)), ["ab"]),
         (
             pa.array([datetime.date(1, 2, 3), datetime.date(9999, 12, 31)]),
@@ -113,12 +112,6 @@ def test_no_rows_and_no_columns() -> None:
         (pa.array([decimal.Decimal("12E+30")]), ["12" + "0" * 30]),
         (pa.nulls(1), [None]),
         (pa.array(["b", "a", None]).dictionary_encode(), ["b", "a", None]),
-        (
-            pa.DictionaryArray.from_arrays(
-                pa.array([1, None, 0]), pa.array(["b", "a"]).cast(pa.string_view())
-            ),
-            ["a", None, "b"],
-        ),
         (pa.array([["a"], None, [""]]), ["a", None, ""]),
         (pa.array([[1], [2]], pa.list_(pa.int64(), 1)), ["1", "2"]),
         (pa.array([[1], None], pa.large_list(pa.int64())), ["1", None]),
@@ -127,6 +120,19 @@ def test_no_rows_and_no_columns() -> None:
 )
 def test_text_of_values(column: pa.Array, expected: list[str | None]) -> None:
     assert texts(column) == expected
+
+
+@pytest.mark.parametrize("data_type", [pa.string_view(), pa.binary_view()], ids=str)
+def test_text_of_views(data_type: pa.DataType) -> None:
+    views = pa.array(["b", "a", None], data_type)
+    try:
+        assert texts(views) == ["b", "a", None]
+        column = pa.DictionaryArray.from_arrays(pa.array([1, None, 0]), views)
+        assert texts(column) == ["a", None, "b"]
+    except SchemaError as error:
+        assert (error.hint or "").startswith("cast it to string")
+        assert int(pa.__version__.split(".")[0]) < 20
+        pytest.skip("this pyarrow cannot convert it")
 
 
 @pytest.mark.parametrize(

@@ -187,12 +187,15 @@ def test_dict_of_numpy_arrays(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        (5, "Expected Arrow data, a dict of arrays or an iterable of record batches, found 5"),
-        ("a.csv", "Expected Arrow data"),
-        ([1], "Expected pyarrow record batches, found 1"),
+        (5, "or a mapping of names to arrays, found 5"),
+        ("a.csv", "Expected a table or batches of pyarrow, "),
+        ([1], "Expected an iterable of tables or batches, found 1"),
         ({5: [1]}, "Expected names of columns as str, found 5"),
-        ({"a": [1, "b"]}, "Expected an array of rows in column 'a', found "),
-        ({"a": np.zeros((2, 2)), "b": [1]}, "Expected columns of as many rows, found [1, 2]"),
+        ({"a": [1, "b"]}, "Expected int64 for feature 'a', found 'b' - at record 1"),
+        (
+            {"a": np.zeros((2, 2)), "b": [1]},
+            "Expected arrays of one length, found {'a': 2, 'b': 1}",
+        ),
     ],
 )
 def test_data_that_is_refused(tmp_path: pathlib.Path, data: Any, text: str) -> None:

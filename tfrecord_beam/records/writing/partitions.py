@@ -34,18 +34,11 @@ from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.records.hive import MAX_FOLDER_BYTES, Partition, format_folder
-from tfrecord_beam.schema.encoding import decode_dictionary, is_list
+from tfrecord_beam.schema.encoding import is_list, to_plain
 from tfrecord_beam.schema.names import check_distinct, check_known
 
-_BYTES = (
-    pt.is_string,
-    pt.is_large_string,
-    pt.is_string_view,
-    pt.is_binary,
-    pt.is_large_binary,
-    pt.is_binary_view,
-    pt.is_fixed_size_binary,
-)
+_PLAIN = (pt.is_integer, pt.is_string, pt.is_large_string, pt.is_null)
+_BINARY = (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary)
 
 
 class PartitionedRows(NamedTuple):
@@ -102,11 +95,17 @@ def partition_rows(batch: pa.RecordBatch, columns: Sequence[str]) -> Partitioned
 
 def _encode_texts(name: str, column: pa.Array) -> tuple[list[str | None], Int64Array]:
     """Returns the different texts of a column, and for each row the index of its text."""
-    values = _single_values(name, column)
-    if pt.is_dictionary(values.type):
-        values = decode_dictionary(values)
-    plain_type, spell = _choose_spelling(name, values.type)
-    distinct = values.cast(plain_type).dictionary_encode(null_encoding="encode")
+    try:
+        values = to_plain(_single_values(name, column))
+        spell = _choose_spelling(values.type)
+        distinct = values.dictionary_encode(null_encoding="encode")
+    except pa.ArrowNotImplementedError:  # also of old versions, for views
+        raise SchemaError(
+            "Expected integers, bool, decimals, strings or dates to partition by feature "
+            f"{name!r}, found {column.type}",
+            Location(feature=name),
+            "cast it to string or date32",
+        ) from None
     codes = distinct.indices.to_numpy().astype(np.int64)
     first_rows = np.empty(len(distinct.dictionary), np.int64)
     first_rows[codes[::-1]] = np.arange(len(codes))[::-1]  # of several the last to be set stays
@@ -133,31 +132,26 @@ def _single_values(name: str, column: pa.Array) -> pa.Array:
     return values.take(pa.array(np.cumsum(is_valid) - 1, mask=~is_valid))
 
 
-def _choose_spelling(name: str, data_type: pa.DataType) -> tuple[pa.DataType, Callable[[Any], str]]:
-    """Returns the type to cast values to, and what makes text of one as a Python object."""
-    if pt.is_integer(data_type) or pt.is_null(data_type):
-        return data_type, str
+def _choose_spelling(data_type: pa.DataType) -> Callable[[Any], str]:
+    """Returns what makes text of one value of a type as a Python object."""
     if pt.is_boolean(data_type):
-        return data_type, lambda value: str(value).lower()
-    if any(is_kind(data_type) for is_kind in _BYTES):
-        return pa.large_binary(), bytes.decode
+        return lambda value: str(value).lower()
     if pt.is_date32(data_type):
-        return data_type, datetime.date.isoformat
+        return datetime.date.isoformat
     if pt.is_decimal(data_type):
-        return data_type, "{:f}".format
-    raise SchemaError(
-        f"Expected integers, bool, decimals, strings or dates to partition by feature {name!r}, "
-        f"found {data_type}",
-        Location(feature=name),
-        "cast it to string or date32",
-    )
+        return "{:f}".format
+    if any(is_kind(data_type) for is_kind in _BINARY):
+        return bytes.decode
+    if any(is_kind(data_type) for is_kind in _PLAIN):
+        return str
+    raise pa.ArrowNotImplementedError(f"no text for {data_type}")
 
 
 def _spell(value: pa.Scalar, spell: Callable[[Any], str], location: Location) -> str:
     try:
         text = spell(value.as_py())
-    except UnicodeDecodeError:
-        raise _value_error("UTF-8", describe(value.as_py()), location) from None
+    except UnicodeDecodeError as error:
+        raise _value_error("UTF-8", describe(error.object), location) from None
     except OverflowError:  # of pyarrow: Python has no such date
         found = f"day {value.cast(pa.int32())} since 1970"
         raise _value_error("a date of the years 1 to 9999", found, location) from None

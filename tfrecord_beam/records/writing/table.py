@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam.errors import WriteError
-from tfrecord_beam.options import describe
 from tfrecord_beam.records.paths import DirectFileSystem
-from tfrecord_beam.records.reader import BLOCK_BYTES
 from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
 from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
+from tfrecord_beam.records.writing.inputs import open_rows
 from tfrecord_beam.records.writing.options import Mode, WriteOptions
 from tfrecord_beam.records.writing.publish import (
     Publication,
@@ -69,8 +67,9 @@ def write_table(
 
     Args:
       data: a pyarrow `Table`, `RecordBatch` or `RecordBatchReader`, whatever else offers Arrow data
-        (``__arrow_c_stream__`` or ``__arrow_c_array__``: data frames, data sets), a dict of numpy
-        arrays by column, or an iterable of record batches, taken as they are written.
+        (data frames of pandas and Polars), a data set of Hugging Face, a dict of numpy arrays by
+        column, or an iterable of batches, taken as they are written; see
+        `tfrecord_beam.records.writing.inputs`.
       path: of the file to write, exactly. With any of `num_shards`, `max_records_per_shard`,
         `max_bytes_per_shard` and `partition_by` it is the prefix of all files, as it is of
         `WriteToTFRecord`.
@@ -128,8 +127,10 @@ def write_table(
         null_values=null_values,
         feature_list_columns=feature_list_columns,
     )
-    num_rows, batches = _open_batches(data)
-    return write_batches(batches, options, encoding, DirectOutputFileSystem(), num_rows=num_rows)
+    rows = open_rows(data)
+    return write_batches(
+        rows.batches, options, encoding, DirectOutputFileSystem(), num_rows=rows.num_rows
+    )
 
 
 def write_batches(
@@ -190,55 +191,3 @@ def _write_bundle(
     except BaseException:
         writer.discard()
         raise
-
-
-def _open_batches(data: Any) -> tuple[int | None, Iterator[pa.RecordBatch]]:
-    """Returns the number of rows, None if that is not known, and the batches of some data."""
-    if isinstance(data, Mapping):
-        data = _to_table(data)
-    elif hasattr(data, "__arrow_c_array__"):
-        data = pa.Table.from_batches([pa.record_batch(data)])
-    num_rows = len(data) if hasattr(data, "__len__") else None
-    if isinstance(data, pa.Table):
-        batches: Iterable[Any] = data.to_batches()
-    elif hasattr(data, "__arrow_c_stream__"):
-        batches = pa.RecordBatchReader.from_stream(data)
-    elif isinstance(data, Iterable) and not isinstance(data, (str, bytes)):
-        num_rows, batches = None, data
-    else:
-        raise ValueError(
-            "Expected Arrow data, a dict of arrays or an iterable of record batches, "
-            f"found {describe(data)}"
-        )
-    return num_rows, (part for batch in batches for part in _cut(batch))
-
-
-def _to_table(arrays: Mapping[Any, Any]) -> pa.Table:
-    columns = {name: _to_column(name, values) for name, values in arrays.items()}
-    num_rows = {len(column) for column in columns.values()}
-    if len(num_rows) > 1:
-        raise ValueError(f"Expected columns of as many rows, found {sorted(num_rows)}")
-    return pa.table(columns)
-
-
-def _to_column(name: object, values: Any) -> pa.Array:
-    """Returns an array of rows as a column: the values of each row, whatever its shape, a list."""
-    if not isinstance(name, str):
-        raise ValueError(f"Expected names of columns as str, found {describe(name)}")
-    if isinstance(values, np.ndarray) and values.ndim > 1 and values.size:
-        flat = pa.array(values.reshape(-1))
-        return pa.FixedSizeListArray.from_arrays(flat, values.size // len(values))
-    try:
-        return pa.array(list(values) if getattr(values, "ndim", 1) > 1 else values)
-    except (pa.ArrowException, TypeError) as error:
-        raise ValueError(f"Expected an array of rows in column {name!r}, found {error}") from error
-
-
-def _cut(batch: Any) -> Iterator[pa.RecordBatch]:
-    """Yields a batch in slices of about `BLOCK_BYTES`."""
-    if not isinstance(batch, pa.RecordBatch):
-        raise ValueError(f"Expected pyarrow record batches, found {describe(batch)}")
-    num_slices = min(-(-batch.nbytes // BLOCK_BYTES), batch.num_rows)
-    step = -(-batch.num_rows // max(1, num_slices))
-    for start in range(0, batch.num_rows, max(1, step)):
-        yield batch.slice(start, step)
