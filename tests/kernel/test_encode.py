@@ -133,6 +133,21 @@ def test_sizes_around_the_steps_of_varints(kernel: ModuleType, size: int) -> Non
     ]
 
 
+@pytest.mark.parametrize("name_size", [0, 1, 8, 60, *range(110, 135), 260])
+def test_entries_around_the_largest_of_one_byte_lengths(kernel: ModuleType, name_size: int) -> None:
+    counts = range(140)
+    name = "n" * name_size
+    columns: list[tuple[pa.Array, list[bytes]]] = [
+        (pa.array([b"x" * n for n in counts]), [bytes_list(b"x" * n) for n in counts]),
+        (lists([[7] * n for n in counts], pa.int64()), [int64(*[7] * n) for n in counts]),
+        (lists([[0.5] * n for n in counts], pa.float32()), [floats(*[0.5] * n) for n in counts]),
+        (lists([[b""] * n for n in counts], pa.binary()), [bytes_list(*[b""] * n) for n in counts]),
+    ]
+    for column, features in columns:
+        expected = [example(entry(name, one)) for one in features]
+        assert encode(kernel, {name: column}) == expected
+
+
 @pytest.mark.parametrize("bits", range(64))
 def test_numbers_around_each_power_of_two(kernel: ModuleType, bits: int) -> None:
     numbers = [sign * ((1 << bits) - less) for sign in (1, -1) for less in (0, 1)]

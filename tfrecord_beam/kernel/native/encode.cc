@@ -1,6 +1,7 @@
 #include "encode.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "framing.h"
@@ -12,8 +13,13 @@ namespace {
 // In place of the size of a Feature's content, where it has no kind.
 constexpr int64_t kNoKind = -1;
 
-// Rows that are written together, column by column: their ends stay in the nearest cache.
+// The largest length that takes one byte.
+constexpr size_t kOneByte = 127;
+
+// What is written together, column by column, at the most: the ends of the rows, and the bytes
+// until their CRC is computed, stay in the nearest cache.
 constexpr int64_t kRowsTogether = 64;
+constexpr int64_t kBytesTogether = 16 << 10;
 
 bool IsFormat(const ArrowSchema& schema, std::string_view narrow, std::string_view wide) {
   return schema.format == narrow || schema.format == wide;
@@ -63,13 +69,13 @@ struct Range {
 
 Range RangeOf(const Offsets& offsets, int64_t i) { return {offsets[i], offsets[i + 1]}; }
 
-bool HasNoKind(const EncodeColumn& column, int64_t step) {
-  return column.values ? column.values->nulls[step] : column.leaf.nulls[step];
+bool HasNoKind(const Features& features, int64_t i) {
+  return features.lists ? features.lists->nulls[i] : features.values.nulls[i];
 }
 
 // The values of one Feature that has a kind.
-Range ValuesOf(const EncodeColumn& column, int64_t step) {
-  return column.values ? RangeOf(column.values->offsets, step) : Range{step, step + 1};
+Range ValuesOf(const Features& features, int64_t i) {
+  return features.lists ? RangeOf(features.lists->offsets, i) : Range{i, i + 1};
 }
 
 // The Features of one feature list; absent if that is absent.
@@ -90,10 +96,26 @@ int64_t LoadInt64(const Values& values, int64_t i) {
   return LoadWord<int64_t>(values.data + i * static_cast<int64_t>(sizeof(int64_t)));
 }
 
+// Calls a function with the kind as a constant, for a loop of its own.
+template <typename Function>
+auto WithKind(Kind kind, Function function) {
+  switch (kind) {
+    case Kind::kBytes:
+      return function(std::integral_constant<Kind, Kind::kBytes>());
+    case Kind::kFloat:
+      return function(std::integral_constant<Kind, Kind::kFloat>());
+    case Kind::kInt64:
+      return function(std::integral_constant<Kind, Kind::kInt64>());
+    case Kind::kNone:
+      break;
+  }
+  return function(std::integral_constant<Kind, Kind::kNone>());
+}
+
 // The size of a list's packed numbers, or of all fields of a BytesList.
-int64_t ContentSize(const Values& values, Range range) {
+[[gnu::always_inline]] inline int64_t ContentSize(Kind kind, const Values& values, Range range) {
   int64_t size = 0;
-  switch (values.kind) {
+  switch (kind) {
     case Kind::kNone:
       return kNoKind;
     case Kind::kFloat:
@@ -124,9 +146,9 @@ int64_t EntrySize(const EncodeColumn& column, int64_t value_size) {
   return static_cast<int64_t>(column.key.size()) + FieldSize(value_size);
 }
 
-[[gnu::always_inline]] inline uint8_t* WriteContent(const Values& values, Range range,
+[[gnu::always_inline]] inline uint8_t* WriteContent(Kind kind, const Values& values, Range range,
                                                     uint8_t* out) {
-  switch (values.kind) {
+  switch (kind) {
     case Kind::kNone:
       break;
     case Kind::kFloat: {
@@ -151,14 +173,13 @@ int64_t EntrySize(const EncodeColumn& column, int64_t value_size) {
   return out;
 }
 
-[[gnu::always_inline]] inline uint8_t* WriteFeature(const EncodeColumn& column, int64_t step,
+[[gnu::always_inline]] inline uint8_t* WriteFeature(Kind kind, const Features& features, int64_t i,
                                                     int64_t content_size, uint8_t* out) {
   if (content_size == kNoKind) return out;
-  const Kind kind = column.leaf.kind;
   out = WriteHeader(static_cast<uint32_t>(kind), ListSize(kind, content_size), out);
   if (content_size == 0) return out;
   if (kind != Kind::kBytes) out = WriteHeader(1, content_size, out);
-  return WriteContent(column.leaf, ValuesOf(column, step), out);
+  return WriteContent(kind, features.values, ValuesOf(features, i), out);
 }
 
 // Begins a map entry.
@@ -172,21 +193,61 @@ int64_t EntrySize(const EncodeColumn& column, int64_t value_size) {
 int64_t FeatureListSize(const EncodeColumn& column, size_t first, int64_t steps) {
   int64_t size = 0;
   for (size_t i = first; i < first + static_cast<size_t>(steps); ++i) {
-    size += FieldSize(FeatureSize(column.leaf.kind, column.content_sizes[i]));
+    size += FieldSize(FeatureSize(column.features.values.kind, column.content_sizes[i]));
   }
   return size;
 }
 
 // Measures the content of a Feature. False: there is a null among its values.
-bool MeasureFeature(const EncodeColumn& column, int64_t step, int64_t* content_size) {
-  if (HasNoKind(column, step)) {
+[[gnu::always_inline]] inline bool MeasureFeature(Kind kind, const Features& features, int64_t i,
+                                                  int64_t* content_size) {
+  if (HasNoKind(features, i)) {
     *content_size = kNoKind;
     return true;
   }
-  const Range values = ValuesOf(column, step);
-  if (HasNull(column.leaf.nulls, values)) return false;
-  *content_size = ContentSize(column.leaf, values);
+  const Range values = ValuesOf(features, i);
+  if (HasNull(features.values.nulls, values)) return false;
+  *content_size = ContentSize(kind, features.values, values);
   return true;
+}
+
+SmallEntry MakeSmallEntry(const std::string& key, Kind kind) {
+  SmallEntry entry;
+  const auto add = [&](uint32_t field) {
+    entry.bytes += static_cast<char>(LengthTag(field));
+    entry.bytes += '\0';
+    return static_cast<uint8_t>(entry.bytes.size() - 1);
+  };
+  if (kind == Kind::kNone || key.size() > kOneByte) return entry;
+  entry.lengths[0] = add(1);
+  entry.bytes += key;
+  entry.lengths[1] = add(2);
+  entry.lengths[2] = add(static_cast<uint32_t>(kind));
+  entry.lengths[3] = kind == Kind::kBytes ? entry.lengths[2] : add(1);
+  for (const size_t at : {entry.lengths[0], entry.lengths[1], entry.lengths[2], entry.lengths[3]}) {
+    entry.bytes[at] = static_cast<char>(entry.bytes.size() - 1 - at);
+  }
+  const auto longest = static_cast<uint8_t>(entry.bytes[entry.lengths[0]]);
+  if (longest < kOneByte) entry.max_content = kOneByte - longest;
+  return entry;
+}
+
+bool IsSmall(const SmallEntry& entry, int64_t content_size) {
+  return static_cast<uint64_t>(content_size) - 1 < entry.max_content;  // not for 0 or kNoKind
+}
+
+// Writes the entry up to the content.
+[[gnu::always_inline]] inline uint8_t* WriteSmallEntry(Kind kind, const SmallEntry& entry,
+                                                       int64_t content_size, uint8_t* out) {
+  const auto add = [&](size_t at) {
+    out[at] = static_cast<uint8_t>(out[at] + static_cast<uint8_t>(content_size));
+  };
+  uint8_t* const end = WriteBytes(entry.bytes, out);
+  add(entry.lengths[0]);
+  add(entry.lengths[1]);
+  add(entry.lengths[2]);
+  if (kind != Kind::kBytes) add(entry.lengths[3]);
+  return end;
 }
 
 void WriteHeaders(uint32_t field, Range rows, const std::vector<int64_t>& sizes,
@@ -206,8 +267,9 @@ size_t WriteFeatureLists(const EncodeColumn& column, Range rows, size_t next_ste
     end = WriteEntry(column, FeatureListSize(column, next_step, steps->size()), end);
     for (int64_t step = steps->begin; step < steps->end; ++step) {
       const int64_t content_size = column.content_sizes[next_step++];
-      end = WriteHeader(1, FeatureSize(column.leaf.kind, content_size), end);
-      end = WriteFeature(column, step, content_size, end);
+      const Kind kind = column.features.values.kind;
+      end = WriteHeader(1, FeatureSize(kind, content_size), end);
+      end = WriteFeature(kind, column.features, step, content_size, end);
     }
     ends[static_cast<size_t>(row)] = end;
   }
@@ -217,13 +279,22 @@ size_t WriteFeatureLists(const EncodeColumn& column, Range rows, size_t next_ste
 // Writes the Features of `rows`.
 void WriteFeatures(const EncodeColumn& column, Range rows, bool null_as_absent,
                    std::vector<uint8_t*>& ends) {
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    const int64_t content_size = column.content_sizes[static_cast<size_t>(row)];
-    if (content_size == kNoKind && null_as_absent) continue;
-    uint8_t*& end = ends[static_cast<size_t>(row)];
-    end = WriteEntry(column, FeatureSize(column.leaf.kind, content_size), end);
-    end = WriteFeature(column, row, content_size, end);
-  }
+  WithKind(column.features.values.kind, [&](auto kind) {
+    const Features features = column.features;  // out of reach of what is written
+    for (int64_t row = rows.begin; row < rows.end; ++row) {
+      const int64_t content_size = column.content_sizes[static_cast<size_t>(row)];
+      if (content_size == kNoKind && null_as_absent) continue;
+      uint8_t* end = ends[static_cast<size_t>(row)];
+      if (IsSmall(column.small_entry, content_size)) {
+        end = WriteSmallEntry(kind, column.small_entry, content_size, end);
+        end = WriteContent(kind, features.values, ValuesOf(features, row), end);
+      } else {
+        end = WriteEntry(column, FeatureSize(kind, content_size), end);
+        end = WriteFeature(kind, features, row, content_size, end);
+      }
+      ends[static_cast<size_t>(row)] = end;
+    }
+  });
 }
 
 }  // namespace
@@ -245,8 +316,11 @@ bool ReadColumn(const ArrowSchema& schema, const ArrowArray& array, int64_t firs
       return std::string_view(schema.format) == "n";
     }
   }
-  column->values = ReadLists(inner_schema, inner, first);
-  return ReadValues(*inner_schema, *inner, first, &column->leaf);
+  Features& features = column->features;
+  features.lists = ReadLists(inner_schema, inner, first);
+  if (!ReadValues(*inner_schema, *inner, first, &features.values)) return false;
+  column->small_entry = MakeSmallEntry(column->key, features.values.kind);
+  return true;
 }
 
 std::optional<EncodeFailure> BatchEncoder::Measure() {
@@ -277,15 +351,21 @@ std::optional<EncodeFailure> BatchEncoder::Measure() {
 
 int64_t BatchEncoder::MeasureContext(EncodeColumn& column, int64_t rows) {
   column.content_sizes.resize(static_cast<size_t>(rows));
-  for (int64_t row = 0; row < rows; ++row) {
-    int64_t content_size;
-    if (!MeasureFeature(column, row, &content_size)) return row;
-    column.content_sizes[static_cast<size_t>(row)] = content_size;
-    if (content_size == kNoKind && batch_.null_as_absent) continue;
-    const int64_t value_size = FeatureSize(column.leaf.kind, content_size);
-    context_sizes_[static_cast<size_t>(row)] += FieldSize(EntrySize(column, value_size));
-  }
-  return rows;
+  const auto small_size = static_cast<int64_t>(column.small_entry.bytes.size());
+  return WithKind(column.features.values.kind, [&](auto kind) {
+    for (int64_t row = 0; row < rows; ++row) {
+      int64_t content_size;
+      if (!MeasureFeature(kind, column.features, row, &content_size)) return row;
+      column.content_sizes[static_cast<size_t>(row)] = content_size;
+      int64_t& size = context_sizes_[static_cast<size_t>(row)];
+      if (IsSmall(column.small_entry, content_size)) {
+        size += small_size + content_size;
+      } else if (content_size != kNoKind || !batch_.null_as_absent) {
+        size += FieldSize(EntrySize(column, FeatureSize(kind, content_size)));
+      }
+    }
+    return rows;
+  });
 }
 
 int64_t BatchEncoder::MeasureFeatureList(EncodeColumn& column, int64_t rows) {
@@ -295,7 +375,8 @@ int64_t BatchEncoder::MeasureFeatureList(EncodeColumn& column, int64_t rows) {
     const size_t first = column.content_sizes.size();
     for (int64_t step = steps->begin; step < steps->end; ++step) {
       int64_t content_size;
-      if (!MeasureFeature(column, step, &content_size)) return row;
+      const Kind kind = column.features.values.kind;
+      if (!MeasureFeature(kind, column.features, step, &content_size)) return row;
       column.content_sizes.push_back(content_size);
     }
     const int64_t value_size = FeatureListSize(column, first, steps->size());
@@ -304,11 +385,19 @@ int64_t BatchEncoder::MeasureFeatureList(EncodeColumn& column, int64_t rows) {
   return rows;
 }
 
+int64_t BatchEncoder::RowsTogether(int64_t begin) const {
+  const int64_t most = std::min(begin + kRowsTogether, batch_.rows);
+  int64_t end = begin + 1;
+  int64_t bytes = sizes_[static_cast<size_t>(begin)];
+  while (end < most && (bytes += sizes_[static_cast<size_t>(end)]) <= kBytesTogether) ++end;
+  return end;
+}
+
 template <typename Done>
 void BatchEncoder::WriteRows(std::vector<uint8_t*>& ends, Done done) const {
   std::vector<size_t> next_steps(is_sequence() ? batch_.feature_lists->size() : 0);
-  for (int64_t begin = 0; begin < batch_.rows; begin += kRowsTogether) {
-    const Range rows{begin, std::min(begin + kRowsTogether, batch_.rows)};
+  for (Range rows{0, 0}; rows.begin < batch_.rows; rows.begin = rows.end) {
+    rows.end = RowsTogether(rows.begin);
     WriteHeaders(1, rows, context_sizes_, ends);
     for (const EncodeColumn& column : batch_.context) {
       WriteFeatures(column, rows, batch_.null_as_absent, ends);

@@ -8,6 +8,7 @@
 // An Example is the same on the wire as a SequenceExample without feature lists.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -88,14 +89,28 @@ struct Values {
   Offsets offsets;
 };
 
+// Features, by their values.
+struct Features {
+  std::optional<Lists> lists;  // absent: one value in each
+  Values values;
+};
+
+// A map entry up to the content of its Feature: lengths are those without content. Where no length
+// takes more than a byte, the content's size is all that has to be added to each.
+struct SmallEntry {
+  std::string bytes;
+  std::array<uint8_t, 4> lengths{};  // where they stand, the last one twice in a BytesList
+  uint64_t max_content = 0;
+};
+
 // One column, read where it lies. A row of the context is one Feature; in feature lists it is a
 // list of them, `steps`.
 struct EncodeColumn {
   std::string name;
-  std::string key;              // the map entry's field 1
-  std::optional<Lists> steps;   // absent in the context
-  std::optional<Lists> values;  // absent: one value in each Feature
-  Values leaf;
+  std::string key;  // the map entry's field 1
+  SmallEntry small_entry;
+  std::optional<Lists> steps;  // absent in the context
+  Features features;
 
   // Noted by BatchEncoder: what each Feature holds, in the order in which they are written.
   std::vector<int64_t> content_sizes;
@@ -133,6 +148,9 @@ class BatchEncoder {
   // Both return the number of rows before the first with a null among its values.
   int64_t MeasureContext(EncodeColumn& column, int64_t rows);
   int64_t MeasureFeatureList(EncodeColumn& column, int64_t rows);
+
+  // The end of the rows to write together from `begin` on.
+  int64_t RowsTogether(int64_t begin) const;
 
   // Calls `done` after every few rows have been written.
   template <typename Done>

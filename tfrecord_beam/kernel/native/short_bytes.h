@@ -25,6 +25,11 @@ void CopyTwoWords(const char* from, size_t size, char* to) {
   std::memcpy(to + size - sizeof(Word), &last, sizeof(Word));
 }
 
+struct Word128 {
+  uint64_t low;
+  uint64_t high;
+};
+
 template <typename Word>
 bool EqualTwoWords(const char* a, const char* b, size_t size) {
   const size_t last = size - sizeof(Word);
@@ -34,8 +39,10 @@ bool EqualTwoWords(const char* a, const char* b, size_t size) {
 
 inline void CopyBytes(std::string_view from, char* to) {
   const size_t size = from.size();
-  if (size > 16) {
+  if (size > 32) {
     std::memcpy(to, from.data(), size);
+  } else if (size >= 16) {
+    CopyTwoWords<Word128>(from.data(), size, to);
   } else if (size >= 8) {
     CopyTwoWords<uint64_t>(from.data(), size, to);
   } else if (size >= 4) {
