@@ -49,6 +49,7 @@ from tfrecord_beam.transforms.collect import Collect, CollectByWindow
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
 
 _ENDING = "ending"
+_SPILLS = "spills"
 
 
 class WriteToTFRecord(beam.PTransform):
@@ -251,14 +252,20 @@ class WriteToTFRecord(beam.PTransform):
     def _write_panes(
         self, elements: beam.PCollection[Any], write: AsSingleton, steps: _Steps
     ) -> beam.PCollection[WrittenFile]:
-        return (
+        published = (
             elements
             | "WriteBundles" >> beam.ParDo(_WriteWindows(steps), write)
             | "GroupByWindow" >> beam.GroupByKey()
-            | "PublishPane" >> beam.ParDo(_PublishPane(steps), write)
-            | "Settle" >> beam.Reshuffle()
-            | "CleanUp" >> beam.FlatMapTuple(steps.clean_up)
+            | "PublishPane"
+            >> beam.ParDo(_PublishPane(steps), write).with_outputs(_SPILLS, main="written")
         )
+        _ = (
+            published[_SPILLS]
+            # What was published is settled before that of which it was made is gone.
+            | "Settle" >> beam.Reshuffle()
+            | "CleanUp" >> beam.Map(steps.file_system.delete)
+        )
+        return published.written
 
     def _check_input(self, elements: beam.PCollection[Any]) -> None:
         is_local = self._options.write_locality == "local"
@@ -329,10 +336,6 @@ class _Steps:
         if ending is not None:
             finish(written, ending, self.options, self.file_system)
         return sorted(written)
-
-    def clean_up(self, written: list[WrittenFile], spill_files: list[str]) -> list[WrittenFile]:
-        self.file_system.delete(spill_files)
-        return written
 
 
 class _WriteBundles(beam.DoFn):
@@ -415,7 +418,7 @@ class _WriteLocally(_WriteWindows):
 
 
 class _PublishPane(beam.DoFn):
-    """Puts all records of a pane into files. Gives these, and the spill files that are done with.
+    """Puts all records of a pane into files. Outputs: these; `_SPILLS`, what is done with.
 
     The files of a pane are few: one worker makes them all.
     """
@@ -429,7 +432,7 @@ class _PublishPane(beam.DoFn):
         write: StartedWrite,
         window: Any = beam.DoFn.WindowParam,
         pane: Any = beam.DoFn.PaneInfoParam,
-    ) -> Iterator[tuple[list[WrittenFile], list[str]]]:
+    ) -> Iterator[Any]:
         steps = self._steps
         results = list(keyed[1])
         segments = [result.segments for result in results]
@@ -438,8 +441,10 @@ class _PublishPane(beam.DoFn):
         files = [file for pieces in merges for file in steps.merge_one(pieces, write)]
         check_results(results, files)
         publications = name_files(files, steps.options, write, is_windowed=True)
-        written = [steps.publish_one(publication, write) for publication in publications]
-        yield written, sorted({piece.path for pieces in merges for piece in pieces.segments})
+        for publication in publications:
+            yield steps.publish_one(publication, write)
+        spills = sorted({segment.path for pieces in merges for segment in pieces.segments})
+        yield TaggedOutput(_SPILLS, spills)
 
 
 def _name_window(window: BoundedWindow, pane: int = 0) -> str:
