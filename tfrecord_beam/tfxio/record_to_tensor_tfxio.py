@@ -30,6 +30,7 @@ from tfrecord_beam.tfxio.telemetry.util import MakeTfxNamespace
 from tfrecord_beam.tfxio.tensor_to_arrow import TensorsToRecordBatchConverter
 from tfrecord_beam.tfxio.tfxio import TFXIO
 from tfrecord_beam.transforms.batching import batch_records
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -241,7 +242,7 @@ def _list_records(block: RecordBlock) -> list[bytes]:
 
 @beam.typehints.with_input_types(list[bytes])
 @beam.typehints.with_output_types(pa.RecordBatch)
-class _DecodeRecords(beam.DoFn):
+class _DecodeRecords(LibraryDoFn):
     def __init__(
         self,
         saved_decoder_path: str,

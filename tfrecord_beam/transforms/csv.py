@@ -19,6 +19,7 @@ from tfrecord_beam.transforms import (
 from tfrecord_beam.transforms.batching import batch_records
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.source import KeyedRange, SplitPatterns, SpreadRanges
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 
 class ReadLineBlocks(beam.PTransform):
@@ -53,7 +54,7 @@ class ReadLineBlocks(beam.PTransform):
         )
 
 
-class _ReadLines(beam.DoFn):
+class _ReadLines(LibraryDoFn):
     def __init__(self, options: LineOptions) -> None:
         self._options = options
         self._timer = metrics.Timer("read_msec")
@@ -132,7 +133,7 @@ class DecodeLineBlocks(beam.PTransform):
         return blocks | "Decode" >> beam.ParDo(decode, types).with_output_types(pa.RecordBatch)
 
 
-class _DecodeLines(beam.DoFn):
+class _DecodeLines(LibraryDoFn):
     def __init__(self, decoder: CsvDecoder, batch_size: int | None) -> None:
         self._decoder = decoder
         self._batch_size = batch_size

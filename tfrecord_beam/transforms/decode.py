@@ -25,6 +25,7 @@ from tfrecord_beam.transforms.corrupt import (
     handle_corrupt,
     take_corrupt,
 )
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _Decode = Callable[[Any, OnCorrupt | None], Iterator[pa.RecordBatch]]
 
@@ -159,7 +160,7 @@ def decode(
     return batches, [outputs[CORRUPT]] if collect_corrupt else []
 
 
-class _DecodeFn(beam.DoFn):
+class _DecodeFn(LibraryDoFn):
     def __init__(self, function: _Decode, collect_corrupt: bool, with_filename: bool) -> None:
         self._function = function
         self._timer = metrics.Timer("decode_msec")

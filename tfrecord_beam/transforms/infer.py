@@ -21,6 +21,7 @@ from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions,
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.corrupt import CORRUPT, ErrorHandler, take_corrupt
 from tfrecord_beam.transforms.read import FileSource
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 
 class InferSchema(FileSource):
@@ -107,7 +108,7 @@ class InferSchema(FileSource):
         return outputs.statistics
 
 
-class _ObserveBlock(beam.DoFn):
+class _ObserveBlock(LibraryDoFn):
     def __init__(
         self, observer: RecordObserver, options: InferenceOptions, collect_corrupt: bool
     ) -> None:

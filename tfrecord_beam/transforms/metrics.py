@@ -64,9 +64,14 @@ class Timer:
         self._seconds -= msec / 1000
 
 
+def serving_kernel() -> str:
+    """Returns which kernel serves in this process: "native" or "reference"."""
+    return kernel.implementation
+
+
 def count_kernel() -> None:
     """Counts that the kernel of this worker was used."""
-    count(f"kernel_{kernel.implementation}")
+    count(f"kernel_{serving_kernel()}")
 
 
 def update_distribution(

@@ -16,6 +16,7 @@ from tfrecord_beam.transforms import (
     metrics,
 )
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 
 class ReadParquet(beam.PTransform):
@@ -70,7 +71,7 @@ class ReadParquet(beam.PTransform):
         )
 
 
-class _MatchFiles(beam.DoFn):
+class _MatchFiles(LibraryDoFn):
     def __init__(self, patterns: tuple[str, ...]) -> None:
         self._patterns = patterns
 
@@ -80,7 +81,7 @@ class _MatchFiles(beam.DoFn):
             yield file.path
 
 
-class _SplitFile(beam.DoFn):
+class _SplitFile(LibraryDoFn):
     def __init__(self, min_bytes: int) -> None:
         self._min_bytes = min_bytes
 
@@ -88,7 +89,7 @@ class _SplitFile(beam.DoFn):
         yield from split_row_groups(path, BeamFileSystem().open, self._min_bytes)
 
 
-class _ReadRowGroups(beam.DoFn):
+class _ReadRowGroups(LibraryDoFn):
     def __init__(self, schema: pa.Schema, batch_size: int | None) -> None:
         self._schema = schema
         self._batch_size = batch_size

@@ -44,6 +44,7 @@ from tfrecord_beam.records.reader import ReadOptions, RecordReader
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.corrupt import take_corrupt
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 COVERED = "covered"
 """Tag of the output that tells what was read of each file: (path, `CoveredRange` as tuple)."""
@@ -68,7 +69,7 @@ class SpreadRanges(beam.Reshuffle):
         return pcoll | "ByKey" >> ReshufflePerKey()
 
 
-class SplitPatterns(beam.DoFn):
+class SplitPatterns(LibraryDoFn):
     """Matches patterns and cuts the files into ranges: element: an impulse.
 
     Args:
@@ -91,7 +92,7 @@ class SplitPatterns(beam.DoFn):
             yield from _split(file, range_bytes, self._compression)
 
 
-class SplitFiles(beam.DoFn):
+class SplitFiles(LibraryDoFn):
     """Cuts files into ranges: element: a path, a pattern, `FileMetadata` or `ReadableFile`.
 
     Args:
@@ -162,7 +163,7 @@ class Claim:
         self(max(self._last + 1, self._tracker.current_restriction().stop))
 
 
-class ReadRange(beam.DoFn):
+class ReadRange(LibraryDoFn):
     """Reads ranges of files. Outputs: blocks; `CORRUPT`; `COVERED`.
 
     Args:

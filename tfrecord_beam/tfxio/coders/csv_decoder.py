@@ -26,6 +26,7 @@ from tfrecord_beam.schema.arrow import arrow_schema, check_raw_record_column
 from tfrecord_beam.schema.names import as_names
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 from tfrecord_beam.transforms.csv import BatchLines, DecodeLineBlocks
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 PARSE_CSV_LINE_YIELDS_RAW_RECORDS = True
 """`ParseCSVLine` gives the line itself besides its cells."""
@@ -90,7 +91,7 @@ class CSVToRecordBatch(beam.PTransform):
 
 @beam.typehints.with_input_types(str)
 @beam.typehints.with_output_types(tuple[list[bytes], str])
-class ParseCSVLine(beam.DoFn):
+class ParseCSVLine(LibraryDoFn):
     """Splits a line into its cells and gives both, (cells, line).
 
     Args:
@@ -184,7 +185,7 @@ def _merge(types: dict[str, ColumnType], others: dict[str, ColumnType]) -> dict[
 
 @beam.typehints.with_input_types(list[tuple[list[bytes], str]], list[ColumnInfo])
 @beam.typehints.with_output_types(pa.RecordBatch)
-class BatchedCSVRowsToRecordBatch(beam.DoFn):
+class BatchedCSVRowsToRecordBatch(LibraryDoFn):
     """Makes a record batch of a list of (cells, line), as `ParseCSVLine` gives them.
 
     Args:

@@ -23,6 +23,7 @@ from tfrecord_beam.records.lines import LineBlock
 from tfrecord_beam.tfxio.telemetry.util import MakeTfxNamespace
 from tfrecord_beam.tfxio.value_counts import VALUE_TYPES, count_cells, count_columns, count_values
 from tfrecord_beam.transforms.metrics import update_distribution
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _T = TypeVar("_T")
 _BlockT = TypeVar("_BlockT", RecordBlock, LineBlock)
@@ -161,7 +162,7 @@ class _RawRecordMetrics:
 
 @beam.typehints.with_input_types(bytes)
 @beam.typehints.with_output_types(bytes)
-class _CountRawRecords(beam.DoFn):
+class _CountRawRecords(LibraryDoFn):
     """Counts many records at once: an update of a metric costs as much as a record."""
 
     def __init__(self, source: _Metrics) -> None:
@@ -183,7 +184,7 @@ class _CountRawRecords(beam.DoFn):
 
 @beam.typehints.with_input_types(_BlockT)
 @beam.typehints.with_output_types(_BlockT)
-class _CountRecordBlocks(beam.DoFn):
+class _CountRecordBlocks(LibraryDoFn):
     def __init__(self, source: _Metrics) -> None:
         self._metrics = _RawRecordMetrics(source)
 
@@ -194,7 +195,7 @@ class _CountRecordBlocks(beam.DoFn):
 
 @beam.typehints.with_input_types(pa.RecordBatch)
 @beam.typehints.with_output_types(pa.RecordBatch)
-class _CountRecordBatches(beam.DoFn):
+class _CountRecordBatches(LibraryDoFn):
     def __init__(self, source: _Metrics, probability: float) -> None:
         self._probability = probability
         self._num_rows = source.distribution("num_rows")
@@ -219,7 +220,7 @@ class _CountRecordBatches(beam.DoFn):
         yield batch
 
 
-class _CountBatching(beam.DoFn):
+class _CountBatching(LibraryDoFn):
     def __init__(self, namespace: str, batch_size: int) -> None:
         self._use_byte_size = Metrics.counter(namespace, "tfxio_use_byte_size_batching")
         self._desired = Metrics.counter(namespace, "desired_batch_size")

@@ -1,0 +1,105 @@
+"""The check that workers run the library that made the pipeline.
+
+A worker of another version would fail somewhere inside, or do something else in silence. So each
+DoFn of the library carries the versions of the process that made it, and whoever restores it
+compares them with its own, before anything else of the DoFn is restored.
+
+By semantic versioning releases that differ only in their last number do the same: that is worth a
+warning. So is another Beam, which has rules of its own, and a worker without the native kernel.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+from typing import Any
+
+import apache_beam as beam
+
+from tfrecord_beam import __version__
+from tfrecord_beam.errors import TFRecordBeamError
+from tfrecord_beam.transforms import metrics
+
+_logger = logging.getLogger(__name__)
+
+_INSTALL = "install the same version where the pipeline is made and where it runs"
+
+
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """What a process has. Restored in another one, it is checked against what that one has.
+
+    Attributes:
+      library: version of tfrecord_beam.
+      beam: version of apache_beam.
+      kernel: the kernel that serves.
+    """
+
+    library: str
+    beam: str
+    kernel: str
+
+    @classmethod
+    def here(cls) -> Environment:
+        """Returns that of this process."""
+        return cls(__version__, beam.__version__, metrics.serving_kernel())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_environment, dataclasses.astuple(self)
+
+
+class LibraryDoFn(beam.DoFn):
+    """A DoFn that is restored only where the library is the one that it was made with."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_do_fn, (Environment.here(), type(self), self.__dict__)
+
+
+def _restore_do_fn(_: Environment, kind: type[LibraryDoFn], state: dict[str, Any]) -> LibraryDoFn:
+    do_fn = kind.__new__(kind)
+    do_fn.__dict__.update(state)
+    return do_fn
+
+
+@functools.cache  # so that a process warns once
+def _restore_environment(library: str, beam_version: str, kernel: str) -> Environment:
+    launcher, worker = Environment(library, beam_version, kernel), Environment.here()
+    check_environment(launcher, worker)
+    return launcher
+
+
+def check_environment(launcher: Environment, worker: Environment) -> None:
+    """Compares where a pipeline was made with where it runs, and warns of what may be wrong.
+
+    Raises:
+      TFRecordBeamError: the versions of the library differ in more than the last number.
+    """
+    message = (
+        f"Expected tfrecord_beam {launcher.library} on the worker, as where the pipeline was made, "
+        f"found {worker.library}"
+    )
+    if _series(launcher.library) != _series(worker.library):
+        raise TFRecordBeamError(message, hint=_INSTALL)
+    if launcher.library != worker.library:
+        _logger.warning("%s (%s)", message, _INSTALL)
+    if _series(launcher.beam) != _series(worker.beam):
+        _logger.warning(
+            "Expected apache_beam %s on the worker, as where the pipeline was made, found %s (%s)",
+            launcher.beam,
+            worker.beam,
+            _INSTALL,
+        )
+    if launcher.kernel == "native" != worker.kernel:
+        _logger.warning(
+            "Expected the native kernel on the worker, as where the pipeline was made, found the "
+            "%s one: the results are the same, but it is about a hundred times slower (the counter "
+            "kernel_%s counts its work; install a wheel, or a C++17 compiler before the library)",
+            worker.kernel,
+            worker.kernel,
+        )
+
+
+def _series(version: str) -> list[str]:
+    """Returns the numbers of a version without the last one: ``1.4`` of ``1.4.2``."""
+    return version.split(".")[:2]
