@@ -28,7 +28,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"tfrecord-beam {tfrecord_beam.__version__}\n"
 
 
-@pytest.mark.parametrize("verb", ["head", "count", "verify", "index", "schema", "read"])
+@pytest.mark.parametrize("verb", ["head", "count", "verify", "index", "schema", "convert", "read"])
 def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_info:
         main([verb, "--help"])

@@ -42,13 +42,18 @@ def add_verb(
     return parser
 
 
-def add_files(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+def add_files(
+    parser: argparse.ArgumentParser,
+    *,
+    optional: bool = False,
+    help: str = "TFRecord files: paths, patterns or folders",
+) -> None:
     """Adds FILES."""
     parser.add_argument(
         "files",
         nargs="*" if optional else "+",
         metavar="FILES",
-        help="TFRecord files: paths, patterns or folders",
+        help=help,
     )
 
 
@@ -61,7 +66,7 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
     """Adds ``--columns``."""
     parser.add_argument(
         "--columns",
-        type=lambda text: text.split(","),
+        type=split_names,
         metavar="A,B",
         help="features to decode, separated by commas, in the order wanted; default: all; of "
         "records with steps ##SEQUENCE##.NAME is one of the steps, ##SEQUENCE## all of them",
@@ -88,6 +93,11 @@ def add_count(parser: argparse.ArgumentParser, default: int, help: str) -> None:
         dest="num_records",
         help=f"{help}; default: {default}",
     )
+
+
+def split_names(text: str) -> list[str]:
+    """Returns the names that commas separate."""
+    return text.split(",")
 
 
 def parse_count(text: str) -> int:

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Sequence
 
 import tfrecord_beam
-from tfrecord_beam.cli import count, head, index, infer_schema, read, schema, verify
+from tfrecord_beam.cli import convert, count, head, index, infer_schema, read, schema, verify
 from tfrecord_beam.cli.output import PROGRAM, finish_output, prepare_output, print_error
 from tfrecord_beam.errors import TFRecordBeamError
 
-_VERBS = (head, count, verify, index, schema, infer_schema, read)
+_VERBS = (head, count, verify, index, schema, infer_schema, convert, read)
 
 _EPILOG = """\
 FILES are paths, patterns or folders; a folder means all files under it. Wildcards are *, ?, [ab],

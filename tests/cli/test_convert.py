@@ -1,0 +1,115 @@
+"""convert makes TFRecord of other formats, and back."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.files import PEOPLE, write, write_schema
+from tfrecord_beam import count, read_table
+from tfrecord_beam.cli.main import main
+
+TABLE = pa.table({"n": [1, 2, 3], "p": ["a", "b", "a"]})
+
+
+@pytest.fixture
+def parquet(tmp_path: pathlib.Path) -> str:
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(TABLE, path)
+    return path
+
+
+def test_parquet_to_records(
+    parquet: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = str(tmp_path / "out.tfrecord.gz")
+    assert main(["convert", parquet, target]) == 0
+    assert capsys.readouterr() == (f"3 {target}\n", "")
+    assert read_table(target).to_pydict() == {"n": [[1], [2], [3]], "p": [[b"a"], [b"b"], [b"a"]]}
+    assert main(["convert", parquet, target]) == 2
+    assert target in capsys.readouterr().err
+    assert main(["convert", parquet, target, "--mode", "overwrite"]) == 0
+
+
+def test_records_to_json_lines(tmp_path: pathlib.Path) -> None:
+    people = [write(tmp_path, "a.tfrecord", *PEOPLE), write(tmp_path, "b.tfrecord", *PEOPLE)]
+    target = tmp_path / "out.jsonl"
+    assert main(["convert", *people, str(target), "--columns", "name,age"]) == 0
+    rows = [json.loads(line) for line in target.read_text().splitlines()]
+    assert rows[0] == {"name": "Ada", "age": [39]}
+    assert len(rows) == 6
+
+
+def test_shards_and_partitions_as_json(
+    parquet: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["convert", parquet, str(tmp_path / "out" / "part"), "--json"]
+    assert main([*arguments, "--partition-by", "p", "--num-shards", "1"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["records"] == 3
+    assert [file["records"] for file in shown["files"]] == [2, 1]
+    assert [pathlib.Path(file["file"]).parent.name for file in shown["files"]] == ["p=a", "p=b"]
+    back = str(tmp_path / "back.csv")
+    assert main(["convert", str(tmp_path / "out"), back, "--partition-columns", "hive"]) == 0
+    assert sorted(pathlib.Path(back).read_text().splitlines()) == [
+        '"n","p"',
+        '1,"a"',
+        '2,"b"',
+        '3,"a"',
+    ]
+
+
+def test_shards_of_a_number_of_records(
+    parquet: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = str(tmp_path / "out" / "part")
+    assert main(["convert", parquet, target, "--max-records-per-shard", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["2", "1", "3"]
+    assert count(tmp_path / "out") == 3
+
+
+def test_forms_of_columns(tmp_path: pathlib.Path) -> None:
+    records = str(tmp_path / "a.tfrecord")
+    pq.write_table(TABLE, tmp_path / "a.parquet")
+    assert main(["convert", str(tmp_path / "a.parquet"), records]) == 0
+    target = str(tmp_path / "out.parquet")
+    assert main(["convert", records, target, "--strings", "p"]) == 0
+    assert pq.read_schema(target).types == [pa.int64(), pa.large_string()]
+    assert main(["convert", records, target, "--lists", "--mode", "overwrite"]) == 0
+    assert [str(each).split("<")[0] for each in pq.read_schema(target).types] == ["large_list"] * 2
+
+
+def test_formats_that_no_suffix_tells(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.txt").write_text("x\n1\n")
+    target = str(tmp_path / "b.out")
+    arguments = ["convert", str(tmp_path / "a.txt"), target, "--from", "csv", "--to", "tfrecord"]
+    assert main(arguments) == 0
+    assert read_table(target).to_pydict() == {"x": [[1]]}
+
+
+def test_schema(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("scores,age,name\n1,2,03\n")
+    target = str(tmp_path / "a.tfrecord")
+    assert (
+        main(["convert", str(tmp_path / "a.csv"), target, "--schema", write_schema(tmp_path)]) == 0
+    )
+    assert read_table(target).to_pydict() == {"age": [[2]], "name": [[b"03"]], "scores": [[1.0]]}
+
+
+def test_unknown_format(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", write(tmp_path, "a.tfrecord"), str(tmp_path / "b.orc")]) == 2
+    error = capsys.readouterr().err
+    assert "Expected a file name that tells the format" in error
+    assert "tfrecord, parquet, csv, json, arrow, arrow-stream" in error
+
+
+def test_error_leaves_nothing(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "a.tfrecord", *PEOPLE)
+    assert main(["convert", path, str(tmp_path / "b.csv")]) == 2
+    assert "for CSV, found" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["a.tfrecord"]

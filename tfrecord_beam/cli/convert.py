@@ -1,0 +1,146 @@
+"""convert: files of other formats to TFRecord, and back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.output import make_printable
+from tfrecord_beam.cli.progress import show_progress
+from tfrecord_beam.records.convert.convert import convert
+from tfrecord_beam.records.convert.formats import Format
+from tfrecord_beam.records.partition_columns import PartitionColumns
+from tfrecord_beam.records.writing.options import Mode
+from tfrecord_beam.records.writing.publish import WrittenFile
+
+if TYPE_CHECKING:
+    from tfrecord_beam.cli.arguments import Verbs
+
+_SAME = (
+    "columns",
+    "record_type",
+    "source_format",
+    "target_format",
+    "partition_columns",
+    "compression",
+    "mode",
+)
+"""Options that are those of `convert`."""
+
+_WRITE_OPTIONS = ("num_shards", "max_records_per_shard", "partition_by")
+"""Options for TFRecord that are passed on if they are given."""
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = arguments.add_verb(
+        verbs,
+        "convert",
+        run,
+        help="convert Parquet, CSV, JSON lines or Arrow to TFRecord, and back",
+        description="Converts FILES to TARGET; one side is TFRecord. The formats are told by the "
+        "suffixes: .tfrecord or none, .parquet, .csv, .jsonl, .arrow (IPC file), .arrows (IPC "
+        "stream); of TFRecord and text with .gz and the like behind. From TFRecord, columns of at "
+        "most one value in each record become single values. TARGET is whole or not there.",
+    )
+    arguments.add_files(parser, help="what to convert: paths, patterns or folders")
+    parser.add_argument("target", metavar="TARGET", help="the file to write")
+    formats = [each.value for each in Format]
+    for name, option in (("from", "source_format"), ("to", "target_format")):
+        parser.add_argument(
+            f"--{name}", choices=formats, dest=option, help="the format, if no suffix tells it"
+        )
+    arguments.add_schema(parser, "TFMD schema of the records; default: what the data show")
+    arguments.add_columns(parser)
+    arguments.add_record_type(parser)
+    _add_column_forms(parser)
+    _add_target_options(parser)
+
+
+def _add_column_forms(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--lists", action="store_true", help="keep lists, also those of one value")
+    parser.add_argument(
+        "--strings",
+        type=arguments.split_names,
+        metavar="A,B",
+        help="from TFRecord: columns of text; default: those that are text by the schema",
+    )
+    parser.add_argument(
+        "--partition-columns",
+        choices=get_args(PartitionColumns),
+        help="from TFRecord: make columns of folders NAME=VALUE",
+    )
+
+
+def _add_target_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--compression",
+        default="auto",
+        metavar="CODEC",
+        help="gzip, zlib, bz2, zstd, lz4, snappy or none; default: what TARGET's suffix says",
+    )
+    parser.add_argument(
+        "--mode",
+        choices=get_args(Mode),
+        default="error",
+        help="what becomes of files that are there; default: error",
+    )
+    parser.add_argument(
+        "--num-shards",
+        type=arguments.parse_count,
+        metavar="N",
+        help="write so many TFRecord files; TARGET is how their names begin",
+    )
+    parser.add_argument(
+        "--max-records-per-shard",
+        type=arguments.parse_count,
+        metavar="N",
+        help="write TFRecord files of so many records; TARGET is how their names begin",
+    )
+    parser.add_argument(
+        "--partition-by",
+        type=arguments.split_names,
+        metavar="A,B",
+        help="write TFRecord files into folders A=VALUE/B=VALUE",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the options ask for and returns the exit code."""
+    with show_progress("Converting", quiet=options.json) as progress:
+        files = convert(
+            options.files,
+            options.target,
+            options.schema,
+            scalars=not options.lists,
+            strings=options.strings or True,
+            progress=progress,
+            **{name: getattr(options, name) for name in _SAME},
+            **_given(options),
+        )
+    _print_files(files, as_json=options.json)
+    return 0
+
+
+def _given(options: argparse.Namespace) -> dict[str, Any]:
+    given = {name: getattr(options, name) for name in _WRITE_OPTIONS}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _print_files(files: Sequence[WrittenFile], *, as_json: bool) -> None:
+    total = sum(file.num_records for file in files)
+    if as_json:
+        lines = [
+            {"file": file.path, "records": file.num_records, "bytes": file.num_bytes}
+            for file in files
+        ]
+        print(json.dumps({"files": lines, "records": total}))
+        return
+    width = len(str(total))
+    for file in files:
+        print(f"{file.num_records:>{width}} {make_printable(file.path)}")
+    if len(files) > 1:
+        print(f"{total:>{width}} in all")
