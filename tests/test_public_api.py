@@ -63,6 +63,8 @@ PUBLIC = [
     "iter_batches",
     "kernel",
     "read_table",
+    "schema_from_arrow",
+    "schema_from_spark",
     "tfxio",
     "transforms",
     "write_table",

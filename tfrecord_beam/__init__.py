@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from tfrecord_beam.records.writing.table import write_table as write_table
     from tfrecord_beam.records.writing.writer import TFRecordWriter as TFRecordWriter
 
+    # Schemas.
+    from tfrecord_beam.schema.from_arrow import schema_from_arrow as schema_from_arrow
+    from tfrecord_beam.schema.from_spark import schema_from_spark as schema_from_spark
+
     # TFXIO.
     from tfrecord_beam.tfxio import (
         BeamRecordCsvTFXIO as BeamRecordCsvTFXIO,
@@ -99,6 +103,8 @@ _MODULES = {
     "tfrecord_beam.records.writing.publish": ("WrittenFile",),
     "tfrecord_beam.records.writing.table": ("write_table",),
     "tfrecord_beam.records.writing.writer": ("TFRecordWriter",),
+    "tfrecord_beam.schema.from_arrow": ("schema_from_arrow",),
+    "tfrecord_beam.schema.from_spark": ("schema_from_spark",),
     "tfrecord_beam.tfxio": (
         "BeamRecordCsvTFXIO",
         "BeamRecordToTensorTFXIO",

@@ -24,7 +24,10 @@ from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, RecordType
 from tfrecord_beam.kernel.reference.protos import Example
 from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.hive import format_folder
+from tfrecord_beam.records.inference import infer_schema
 from tfrecord_beam.records.table import count, read_table
+from tfrecord_beam.schema.from_spark import schema_from_spark
+from tfrecord_beam.schema.tfmd import sequence_schema_columns
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
 
 DATA = pathlib.Path(__file__).parents[3] / "shared" / "data" / "spark"
@@ -310,3 +313,16 @@ def test_every_cut_is_an_error(codec: str | None, tmp_path: pathlib.Path) -> Non
         path.write_bytes(data[:size])
         with pytest.raises(CorruptRecordError):
             count(path, compression=codec or "none")
+
+
+def test_kinds_are_those_of_the_schema_that_spark_was_given(case: Case) -> None:
+    if case.record_type != "ByteArray":
+        struct = json.loads((case.folder.parent / "schema.json").read_text())
+        folders = case.expected["partition_by"]
+        struct["fields"] = [each for each in struct["fields"] if each["name"] not in folders]
+        context, steps = sequence_schema_columns(schema_from_spark(struct))
+        record_type: Any = case.record_type
+        inferred = infer_schema(case.folder, record_type=record_type)
+        found_context, found_steps = sequence_schema_columns(inferred)
+        assert set(found_context) <= set(context)
+        assert set(found_steps) <= set(steps)

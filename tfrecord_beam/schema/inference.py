@@ -27,15 +27,10 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location, SchemaError, render
 from tfrecord_beam.kernel.plan import Kind
-from tfrecord_beam.schema.statistics import DatasetStatistics, FeatureStatistics, Lengths, Path
+from tfrecord_beam.schema.building import FEATURE_TYPES, Path, add_feature
+from tfrecord_beam.schema.statistics import DatasetStatistics, FeatureStatistics, Lengths
 
 UTF8_TAG = "utf-8"
-
-_TYPES = {
-    Kind.INT64: schema_pb2.FeatureType.INT,
-    Kind.FLOAT: schema_pb2.FeatureType.FLOAT,
-    Kind.BYTES: schema_pb2.FeatureType.BYTES,
-}
 
 
 def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
@@ -60,9 +55,13 @@ def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
     for path in sorted(statistics.features, key=_byte_order):
         feature = statistics.features[path]
         if len(feature.kinds) < 2:
-            made = _add_feature(schema, path)
+            made = add_feature(schema, path)
             _describe(made, path, feature, statistics)
             _add_domain(made, path, feature, schema)
+    for struct in schema.feature:
+        if struct.type == schema_pb2.FeatureType.STRUCT:  # each record has one
+            struct.presence.min_fraction = struct.presence.min_count = 1
+            struct.value_count.min = struct.value_count.max = 1
     for error in conflicts:
         text = f"Left out a feature: {error}"
         warnings.warn(text, stacklevel=2)
@@ -98,24 +97,11 @@ def _byte_order(path: Path) -> tuple[int, list[bytes]]:
     return len(path), [name.encode() for name in path]
 
 
-def _add_feature(schema: schema_pb2.Schema, path: Path) -> schema_pb2.Feature:
-    """Returns a new feature of this path; the STRUCT around it is made where there is none."""
-    *structs, name = path
-    if not structs:
-        return schema.feature.add(name=name)
-    if schema.feature and schema.feature[-1].name == structs[0]:
-        return schema.feature[-1].struct_domain.feature.add(name=name)
-    struct = schema.feature.add(name=structs[0], type=schema_pb2.FeatureType.STRUCT)
-    struct.presence.min_fraction = struct.presence.min_count = 1
-    struct.value_count.min = struct.value_count.max = 1
-    return struct.struct_domain.feature.add(name=name)
-
-
 def _describe(
     made: schema_pb2.Feature, path: Path, feature: FeatureStatistics, statistics: DatasetStatistics
 ) -> None:
     """Sets the type, the presence and the numbers of values of a new feature."""
-    made.type = _TYPES[next(iter(feature.kinds), Kind.BYTES)]
+    made.type = FEATURE_TYPES[next(iter(feature.kinds), Kind.BYTES)]
     is_required = feature.present == statistics.rows
     made.presence.min_count = min(feature.present, 1)
     if is_required:

@@ -16,15 +16,13 @@ import pyarrow.compute as pc
 from tfrecord_beam.errors import Location, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
 from tfrecord_beam.options import MAX_INT, check_bool, check_choice, check_int, describe
+from tfrecord_beam.schema.building import Path
 from tfrecord_beam.schema.content import Content
 from tfrecord_beam.schema.encoding import is_list, kind_of, list_depth, to_features
 from tfrecord_beam.schema.names import check_distinct
 
 OnConflict = Literal["error", "drop"]
 """What to do with a feature that is of one kind in some records and of another in others."""
-
-Path = tuple[str, ...]
-"""The name of a feature; of one that each step has, the name of the struct column and its own."""
 
 PlaceOf = Callable[[int], Location]
 """Tells where the record of a row is."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import json
 import os
 import pathlib
 from typing import Union
 
+import pyarrow as pa
 from google.protobuf import json_format, text_format
 from google.protobuf.message import DecodeError
 from tensorflow_metadata.proto.v0 import schema_pb2
@@ -14,10 +16,13 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.errors import Location, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Column, Kind
 from tfrecord_beam.options import describe
+from tfrecord_beam.schema.building import FEATURE_TYPES
+from tfrecord_beam.schema.from_arrow import schema_from_arrow
+from tfrecord_beam.schema.from_spark import is_spark_schema, schema_from_spark
 from tfrecord_beam.schema.names import check_distinct
 from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
-SchemaSource = Union[schema_pb2.Schema, bytes, str, "os.PathLike[str]"]
+SchemaSource = Union[schema_pb2.Schema, pa.Schema, bytes, str, "os.PathLike[str]"]
 """What `load_schema` takes."""
 
 _PARSE_ERRORS = (
@@ -27,11 +32,7 @@ _PARSE_ERRORS = (
     RecursionError,  # text or JSON that is nested too deeply
 )
 
-_KINDS = {
-    schema_pb2.FeatureType.INT: Kind.INT64,
-    schema_pb2.FeatureType.FLOAT: Kind.FLOAT,
-    schema_pb2.FeatureType.BYTES: Kind.BYTES,
-}
+_KINDS = {feature_type: kind for kind, feature_type in FEATURE_TYPES.items()}
 
 
 def load_schema(source: SchemaSource) -> schema_pb2.Schema:
@@ -41,10 +42,12 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
     []
 
     Args:
-      source: a `Schema` (returned as it is), a serialized one (`bytes`), or the path of a file that
-        holds one, or a URL that `pyarrow.fs` knows (``gs://``, ``s3://``, ``hdfs://``). JSON if the
-        name ends in ``.json``, else protobuf text or protobuf binary, whichever the content is. A
-        UTF-8 byte order mark is skipped.
+      source: a `Schema` (returned as it is), a serialized one (`bytes`), an Arrow schema (see
+        `schema_from_arrow`), or the path of a file that holds one, or a URL that `pyarrow.fs` knows
+        (``gs://``, ``s3://``, ``hdfs://``). Of a name that ends in ``.parquet`` it is the schema of
+        the data; in ``.json``, JSON, also of a `StructType` of Spark (see `schema_from_spark`);
+        else protobuf text or protobuf binary, whichever the content is. A UTF-8 byte order mark is
+        skipped.
 
     Raises:
       SchemaError: `source` is none of these; a file without content is none.
@@ -52,6 +55,8 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
     """
     if isinstance(source, schema_pb2.Schema):
         return source
+    if isinstance(source, pa.Schema):
+        return schema_from_arrow(source)
     if isinstance(source, bytes):
         try:
             return _parse_binary(source)
@@ -161,6 +166,8 @@ def _type_name(feature: schema_pb2.Feature) -> str:
 
 
 def _read_schema(path: str) -> schema_pb2.Schema:
+    if path.endswith(".parquet"):
+        return schema_from_arrow(_read_parquet_schema(path))
     data = _read_file(path).removeprefix(codecs.BOM_UTF8)
     expected = "Expected a TFMD Schema as protobuf text, protobuf binary or JSON, found"
     if not data.strip():
@@ -172,6 +179,20 @@ def _read_schema(path: str) -> schema_pb2.Schema:
         reason = str(error).strip().partition("\n")[0]
         found = f": {reason}" if reason else " other bytes"
         raise SchemaError(f"{expected}{found}", Location(file=path)) from error
+
+
+def _read_parquet_schema(path: str) -> pa.Schema:
+    import pyarrow.parquet  # which takes a while
+
+    file_system, key = None, normalize_path(path)
+    if has_scheme(key):
+        file_system, key = resolve_url(key)
+    try:
+        return pyarrow.parquet.read_schema(key, filesystem=file_system)
+    except pa.ArrowInvalid as error:
+        raise SchemaError(
+            f"Expected a Parquet file, found other bytes: {error}", Location(file=path)
+        ) from error
 
 
 def _read_file(path: str) -> bytes:
@@ -187,6 +208,12 @@ def _read_file(path: str) -> bytes:
 def _parse_json(data: bytes) -> schema_pb2.Schema:
     if not data.lstrip().startswith(b"{"):  # of some others, such as [], protobuf makes a schema
         raise json_format.ParseError("no JSON object")
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        value = None  # what is wrong, protobuf's own parser tells
+    if is_spark_schema(value):
+        return schema_from_spark(value)
     return json_format.Parse(data, schema_pb2.Schema())
 
 

@@ -1,0 +1,27 @@
+"""The parts that TFMD schemas are built of: features, by their paths, of the kinds of records."""
+
+from __future__ import annotations
+
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.kernel.plan import Kind
+
+Path = tuple[str, ...]
+"""The name of a feature; of one that each step has, the name of the STRUCT feature and its own."""
+
+FEATURE_TYPES = {
+    Kind.INT64: schema_pb2.FeatureType.INT,
+    Kind.FLOAT: schema_pb2.FeatureType.FLOAT,
+    Kind.BYTES: schema_pb2.FeatureType.BYTES,
+}
+
+
+def add_feature(schema: schema_pb2.Schema, path: Path) -> schema_pb2.Feature:
+    """Returns a new feature of this path; the STRUCT around it is made where there is none."""
+    *structs, name = path
+    if not structs:
+        return schema.feature.add(name=name)
+    struct = next((each for each in schema.feature if each.name == structs[0]), None)
+    if struct is None:
+        struct = schema.feature.add(name=structs[0], type=schema_pb2.FeatureType.STRUCT)
+    return struct.struct_domain.feature.add(name=name)

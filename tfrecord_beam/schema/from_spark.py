@@ -1,0 +1,100 @@
+"""Schemas of Spark as TFMD schemas: what its data source for TFRecord files reads and writes.
+
+=================================================  ======================  ==============
+Spark type                                         Arrow type              TFRecord kind
+=================================================  ======================  ==============
+integer                                            int32                   ``int64_list``
+long                                               int64                   ``int64_list``
+float                                              float32                 ``float_list``
+double                                             float64                 ``float_list``
+decimal(p,s)                                       decimal128(p, s)        ``float_list``
+string                                             string                  ``bytes_list``
+binary                                             binary                  ``bytes_list``
+array of these                                     list                    the same
+array of arrays of these                           list of lists           a feature list
+=================================================  ======================  ==============
+
+The data source narrows doubles to 32 bits, and of decimals stores the digits without the point, or
+above 18 digits something else: read those with care. All other types are refused, as it does:
+boolean, byte, short, date, timestamp, map, struct, void, ...
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.options import describe
+from tfrecord_beam.schema.from_arrow import schema_from_arrow
+
+SPARK_TYPES = {
+    "integer": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+}
+_DECIMAL = re.compile(r"decimal\((\d+), *(-?\d+)\)")
+
+
+def is_spark_schema(value: object) -> bool:
+    """Returns whether a JSON value is a `StructType` of Spark."""
+    return isinstance(value, Mapping) and value.get("type") == "struct"
+
+
+def schema_from_spark(struct: Mapping[str, Any]) -> schema_pb2.Schema:
+    """Returns the TFMD schema of a `StructType` of Spark.
+
+    >>> field = {"name": "age", "type": "long", "nullable": True}
+    >>> [feature] = schema_from_spark({"type": "struct", "fields": [field]}).feature
+    >>> feature.name, feature.type == schema_pb2.INT
+    ('age', True)
+
+    Args:
+      struct: what `StructType.jsonValue()` gives, or ``json.loads(StructType.json())``.
+
+    Raises:
+      SchemaError: `struct` is none, or a field has a type that is not in the table.
+    """
+    return schema_from_arrow(arrow_from_spark(struct))
+
+
+def arrow_from_spark(struct: Mapping[str, Any]) -> pa.Schema:
+    """Returns the Arrow schema of a `StructType` of Spark; errors are as of `schema_from_spark`."""
+    if not is_spark_schema(struct):
+        raise SchemaError(f"Expected a StructType of Spark as JSON, found {describe(struct)}")
+    try:
+        return pa.schema(list(map(_arrow_field, struct["fields"])))
+    except (KeyError, TypeError) as error:
+        raise SchemaError(
+            "Expected a StructType of Spark as JSON, found one with fields that lack name, type or "
+            f"nullable: {describe(struct)}"
+        ) from error
+
+
+def _arrow_field(field: Mapping[str, Any]) -> pa.Field:
+    return pa.field(field["name"], _arrow_type(field["name"], field["type"]), field["nullable"])
+
+
+def _arrow_type(name: str, spark_type: Any) -> pa.DataType:
+    if isinstance(spark_type, Mapping) and spark_type["type"] == "array":
+        return pa.list_(_arrow_type(name, spark_type["elementType"]))
+    if isinstance(spark_type, str):
+        decimal = _DECIMAL.fullmatch(spark_type)
+        if decimal:
+            return pa.decimal128(int(decimal[1]), int(decimal[2]))
+        if spark_type in SPARK_TYPES:
+            return SPARK_TYPES[spark_type]
+    found = spark_type["type"] if isinstance(spark_type, Mapping) else spark_type
+    raise SchemaError(
+        f"Expected a type among {', '.join(SPARK_TYPES)}, decimal(p,s) and arrays of these for "
+        f"feature {name!r}, found {found}",
+        Location(feature=name),
+        hint="cast the column; Spark's data source for TFRecord files refuses it too",
+    )
