@@ -10,6 +10,8 @@ import pyarrow as pa
 from apache_beam.transforms.window import BoundedWindow, GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
+from tfrecord_beam.transforms.workers import LibraryDoFn
+
 LIST_BYTES = 8 << 20
 """A list of `bytes` ends where it has so many."""
 
@@ -19,7 +21,7 @@ _ROW_BYTES = 8 << 10
 _GLOBAL = GlobalWindow()
 
 
-class Collect(beam.DoFn):
+class Collect(LibraryDoFn):
     """Gives lists of elements of the global window, in their order, and record batches as they are.
 
     Beam's `BatchElements` takes half as much again for each element.
@@ -48,7 +50,7 @@ class Collect(beam.DoFn):
             yield WindowedValue(self._elements, _GLOBAL.max_timestamp(), (_GLOBAL,))
 
 
-class CollectByWindow(beam.DoFn):
+class CollectByWindow(LibraryDoFn):
     """The same for elements of any windows: those of a list share theirs."""
 
     def __init__(self) -> None:

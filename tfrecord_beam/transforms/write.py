@@ -47,6 +47,7 @@ from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.collect import Collect, CollectByWindow
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
+from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _ENDING = "ending"
 _SPILLS = "spills"
@@ -338,7 +339,7 @@ class _Steps:
         return sorted(written)
 
 
-class _WriteBundles(beam.DoFn):
+class _WriteBundles(LibraryDoFn):
     """Writes the elements of a bundle to temporary files, and gives what it wrote at its end.
 
     All windows share a writer: what it gives is in one of them, any of them.
@@ -417,7 +418,7 @@ class _WriteLocally(_WriteWindows):
         steps.file_system.remove_folder(writer.folder)
 
 
-class _PublishPane(beam.DoFn):
+class _PublishPane(LibraryDoFn):
     """Puts all records of a pane into files. Outputs: these; `_SPILLS`, what is done with.
 
     The files of a pane are few: one worker makes them all.
