@@ -200,10 +200,59 @@ def test_what_is_no_batch(batch: pa.RecordBatch) -> None:
         RecordEncoder().encode_frames(batch)
 
 
+def test_batches_of_changing_schemas() -> None:
+    """An encoder knows the last schema of batches that it need not look at."""
+    batches = [
+        pa.record_batch({"a": [1, None], "b": [[b"x"], None]}),
+        pa.record_batch({"a": [1], "c": [[b"x"]]}),
+        pa.record_batch({"b": [[b"x"]], "a": [1]}),
+        pa.record_batch({"a": [1.5], "b": [[b"x"]]}),
+        pa.record_batch({"a": ["x"], "b": [[b"x"]]}),
+        pa.record_batch({"a": pa.nulls(1), "b": [[b"x"]]}),
+        pa.RecordBatch.from_struct_array(pa.array([{}], pa.struct([]))),
+    ]
+    encoder = RecordEncoder()
+    for first in batches:
+        for second in batches:
+            for batch in (first, second, second[1:]):
+                expected = RecordEncoder().encode_records(batch)
+                assert encoder.encode_records(batch) == expected
+                assert list(encoder.encode_frames(batch).records()) == expected
+
+
+def test_failure_with_a_known_schema_leaves_no_trace() -> None:
+    encoder = RecordEncoder()
+    good, bad = pa.record_batch({"a": [[1]]}), pa.record_batch({"a": [[1], [None]]})
+    for _ in range(2):
+        assert encoder.encode_records(good) == [example(entry("a", int64(1)))]
+        with pytest.raises(EncodeError, match="feature 'a', found one - at record 1 "):
+            encoder.encode_frames(bad)
+
+
+def test_options_hold_for_known_schemas() -> None:
+    batch = pa.record_batch({"a": pa.array([[1, None]]), "b": pa.nulls(1)})
+    schema = schema_pb2.Schema()
+    add_ragged(schema, "a", ["v"])
+    for encoder, expected in (
+        (RecordEncoder(null_values="drop", null_as_absent=True), example(entry("a", int64(1)))),
+        (
+            RecordEncoder(schema, null_values="fill"),
+            example(entry("v", int64(1, 0)), entry("b", NO_KIND)),
+        ),
+        (
+            RecordEncoder(record_type="SequenceExample", feature_list_columns=["a"]),
+            example(entry("b", NO_KIND)) + delimited(2, feature_list("a", int64(1), NO_KIND)),
+        ),
+    ):
+        assert [encoder.encode_records(batch) for _ in range(2)] == [[expected]] * 2
+
+
 def test_encoder_can_be_pickled() -> None:
     schema = schema_pb2.Schema()
     add_ragged(schema, "x", ["v"], "l")
     encoder = RecordEncoder(schema, null_as_absent=True)
     batch = pa.record_batch({"x": [[[1]], None]})
-    copy = pickle.loads(pickle.dumps(encoder))
-    assert copy.encode_records(batch) == encoder.encode_records(batch)
+    for one in (batch, pa.record_batch({"y": [1]})):
+        expected = encoder.encode_records(one)
+        copy = pickle.loads(pickle.dumps(encoder))
+        assert copy.encode_records(one) == encoder.encode_records(one) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import (
     EncodedType,
     FeatureKinds,
+    are_ready,
     check_kinds,
     feature_kinds,
     feature_rules,
@@ -82,6 +84,11 @@ class RecordEncoder:
         if loaded is not None and match_schema:
             self._expected = schema_kinds(loaded, record_type)
         self._null_as_absent = null_as_absent
+        # The last schema of batches that are encoded as they are. Others look like the one before.
+        self._ready: tuple[pa.Schema, kernel.ExampleEncoder] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_ready": None}
 
     def encode_frames(self, batch: pa.RecordBatch) -> FramedRecords:
         """Returns one record for each row, in frames as they stand in a file.
@@ -120,7 +127,12 @@ class RecordEncoder:
             return {}
         return feature_kinds(to_record_features(batch[:0], self._rules))
 
-    def _prepare(self, batch: pa.RecordBatch) -> tuple[kernel.ExampleEncoder, pa.StructArray]:
+    def _prepare(
+        self, batch: pa.RecordBatch
+    ) -> tuple[kernel.ExampleEncoder, kernel.ArrowArrayExportable]:
+        ready = self._ready
+        if ready is not None and batch.schema.equals(ready[0]):
+            return ready[1], batch
         features = to_record_features(batch, self._rules)
         if self._expected is not None:
             check_kinds(feature_kinds(features), self._expected)
@@ -136,7 +148,10 @@ class RecordEncoder:
         struct = pa.StructArray.from_buffers(
             pa.struct(fields), batch.num_rows, [None], children=arrays
         )
-        return kernel.ExampleEncoder(plan), struct
+        encoder = kernel.ExampleEncoder(plan)
+        if are_ready(batch.schema, self._rules):
+            self._ready = batch.schema, encoder
+        return encoder, struct
 
 
 def _check_batch(batch: object) -> None:

@@ -113,12 +113,17 @@ def to_features(
             Location(feature=name),
             None if is_feature_list else _NESTED_ADVICE,
         )
-    if value_type.id in _KINDS and _PLAIN_LISTS.issuperset(levels):
-        values = _innermost(column)
-        keeps_nulls = null_values == "error" or not values.null_count
-        if keeps_nulls and (value_type.id not in _STRINGS or _is_text(values)):
-            return column
+    is_plain = value_type.id in _KINDS and _PLAIN_LISTS.issuperset(levels)
+    if is_plain and not _may_need_change(column, value_type, null_values):
+        return column
     return convert(name, column, null_values, has_steps=is_feature_list)
+
+
+def is_ready(data_type: pa.DataType) -> bool:
+    """Returns whether `to_features` gives back each column of a type, if null values are errors."""
+    levels, value_type = _unnest(data_type)
+    is_plain = value_type.id in _KINDS and _PLAIN_LISTS.issuperset(levels)
+    return is_plain and len(levels) <= 1 and value_type.id not in _STRINGS
 
 
 def convert(
@@ -194,11 +199,14 @@ def _unnest(data_type: pa.DataType) -> tuple[list[int], pa.DataType]:
     return levels, data_type
 
 
-def _innermost(column: pa.Array) -> pa.Array:
-    """Returns the values in a column of plain lists; there may be others before and after."""
+def _may_need_change(column: pa.Array, value_type: pa.DataType, null_values: NullValues) -> bool:
+    """Returns whether plain values hold nulls that do not stay, or strings that are not UTF-8."""
+    is_text = value_type.id in _STRINGS
+    if null_values == "error" and not is_text:
+        return False
     while is_list(column.type):
-        column = column.values
-    return column
+        column = column.values  # There may be others before and after them.
+    return (null_values != "error" and column.null_count > 0) or (is_text and not _is_text(column))
 
 
 def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.Array:

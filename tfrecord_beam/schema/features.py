@@ -21,7 +21,14 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
 from tfrecord_beam.options import check_choice
-from tfrecord_beam.schema.encoding import NullValues, is_list, kind_of, list_depth, to_features
+from tfrecord_beam.schema.encoding import (
+    NullValues,
+    is_list,
+    is_ready,
+    kind_of,
+    list_depth,
+    to_features,
+)
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known, shortened
 from tfrecord_beam.schema.ragged import RaggedColumn, ragged_columns, split_ragged
 from tfrecord_beam.schema.tfmd import schema_columns, sequence_schema_columns
@@ -126,6 +133,16 @@ def to_record_features(batch: pa.RecordBatch, rules: FeatureRules) -> Features:
     check_distinct((name for name, _ in feature_lists), "feature lists")
     is_sequence = rules.record_type == "SequenceExample"
     return Features(dict(context), dict(feature_lists) if is_sequence else None)
+
+
+def are_ready(schema: pa.Schema, rules: FeatureRules) -> bool:
+    """Returns whether the columns of such batches are features as they are, whatever the values."""
+    return (
+        rules.record_type == "Example"
+        and rules.null_values == "error"
+        and rules.ragged.keys().isdisjoint(schema.names)
+        and all(map(is_ready, schema.types))
+    )
 
 
 def feature_kinds(features: Features) -> FeatureKinds:
