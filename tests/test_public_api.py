@@ -58,6 +58,7 @@ PUBLIC = [
     "__version__",
     "convert",
     "count",
+    "diff_schemas",
     "errors",
     "infer_schema",
     "iter_batches",

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tfrecord_beam.records.writing.writer import TFRecordWriter as TFRecordWriter
 
     # Schemas.
+    from tfrecord_beam.schema.diff import diff_schemas as diff_schemas
     from tfrecord_beam.schema.from_arrow import schema_from_arrow as schema_from_arrow
     from tfrecord_beam.schema.from_spark import schema_from_spark as schema_from_spark
 
@@ -103,6 +104,7 @@ _MODULES = {
     "tfrecord_beam.records.writing.publish": ("WrittenFile",),
     "tfrecord_beam.records.writing.table": ("write_table",),
     "tfrecord_beam.records.writing.writer": ("TFRecordWriter",),
+    "tfrecord_beam.schema.diff": ("diff_schemas",),
     "tfrecord_beam.schema.from_arrow": ("schema_from_arrow",),
     "tfrecord_beam.schema.from_spark": ("schema_from_spark",),
     "tfrecord_beam.tfxio": (

@@ -7,18 +7,29 @@ import sys
 from collections.abc import Sequence
 
 import tfrecord_beam
-from tfrecord_beam.cli import convert, count, head, index, infer_schema, read, schema, verify
+from tfrecord_beam.cli import (
+    convert,
+    count,
+    head,
+    index,
+    infer_schema,
+    read,
+    schema,
+    schema_diff,
+    verify,
+)
 from tfrecord_beam.cli.output import PROGRAM, finish_output, prepare_output, print_error
 from tfrecord_beam.errors import TFRecordBeamError
 
-_VERBS = (head, count, verify, index, schema, infer_schema, convert, read)
+_VERBS = (head, count, verify, index, schema, infer_schema, schema_diff, convert, read)
 
 _EPILOG = """\
 FILES are paths, patterns or folders; a folder means all files under it. Wildcards are *, ?, [ab],
 [!ab] and, as a whole level, **. Quote them, or the shell's rules apply. Compressed files are known
 by their content.
 
-Exit codes: 0 all is well; 1 verify found corrupt records; 2 an error; 130 interrupted.
+Exit codes: 0 all is well; 1 verify found corrupt records, or schema-diff a difference; 2 an error;
+130 interrupted.
 """
 
 

@@ -1,0 +1,42 @@
+"""schema-diff: what changed from one schema to another."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.output import make_printable
+from tfrecord_beam.schema.diff import diff_schemas
+
+if TYPE_CHECKING:
+    from tfrecord_beam.cli.arguments import Verbs
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = arguments.add_verb(
+        verbs,
+        "schema-diff",
+        run,
+        help="compare two schemas",
+        description="Prints what changed from one schema to another, a line each: features that "
+        "came (+) or went (-), and fields that differ (~). Order does not count. A schema is a "
+        "file of TFMD (.pbtxt, .pb, .json), a Parquet file, or Spark's StructType as .json. The "
+        "exit code is 1 if the schemas differ.",
+    )
+    for name in ("old", "new"):
+        parser.add_argument(name, metavar=name.upper(), help=f"path of the {name} schema")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the options ask for and returns the exit code."""
+    changes = diff_schemas(options.old, options.new)
+    if options.json:
+        print(json.dumps({"changes": [dataclasses.asdict(change) for change in changes]}))
+    else:
+        for change in changes:
+            print(make_printable(str(change)))
+    return 1 if changes else 0
