@@ -103,6 +103,12 @@ def test_nothing() -> None:
     assert to_batches({}) == to_batches({"x": np.zeros((0, 3))}) == []
 
 
+@pytest.mark.parametrize("data", [pa.table({"a\0b": [1]}), pa.record_batch({"a\0b": [1]})])
+def test_names_are_kept(data: object) -> None:
+    """Arrow's interface for others would cut them."""
+    assert [batch.schema.names for batch in to_batches(data)] == [["a\0b"]]
+
+
 def test_batches_of_an_iterator_are_read_one_by_one() -> None:
     def endless() -> Iterator[pa.RecordBatch]:
         while True:

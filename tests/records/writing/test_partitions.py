@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tfrecord_beam.errors import EncodeError, SchemaError
+from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.records.hive import Partition
 from tfrecord_beam.records.writing.partitions import partition_rows
 
@@ -19,7 +20,7 @@ Rows = list[tuple[Partition, list[int]]]
 
 
 def split(batch: pa.RecordBatch, *columns: str) -> Rows:
-    partitions, order, bounds = partition_rows(batch, columns)
+    partitions, order, bounds, _ = partition_rows(batch, columns)
     assert order.dtype == bounds.dtype == np.int64
     assert len(bounds) == len(partitions) + 1
     return [
@@ -67,7 +68,7 @@ def test_rows_are_grouped_as_in_python(rows: list[tuple[Any, Any]], lists: bool)
 def test_many_partitions(num_keys: int) -> None:
     keys = np.random.default_rng(5).permutation(100_000) % num_keys
     batch = pa.record_batch({"key": keys, "row": np.arange(len(keys))})
-    partitions, order, bounds = partition_rows(batch, ["key"])
+    partitions, order, bounds, _ = partition_rows(batch, ["key"])
     assert len(partitions) == num_keys
     assert sorted(order.tolist()) == list(range(len(keys)))
     for i in (0, num_keys // 2, num_keys - 1):
@@ -96,7 +97,7 @@ def test_no_rows_and_no_columns() -> None:
     ("column", "expected"),
     [
         (pa.array([0, -7, 127], pa.int8()), ["0", "-7", "127"]),
-        (pa.array([2**64 - 1], pa.uint64()), ["18446744073709551615"]),
+        (pa.array([2**63 - 1], pa.uint64()), ["9223372036854775807"]),
         (pa.array([-(2**63)]), ["-9223372036854775808"]),
         (pa.array([True, None, False]), ["true", None, "false"]),
         (pa.array(["ü", "", None]), ["ü", "", None]),
@@ -159,6 +160,11 @@ def test_text_of_views(data_type: pa.DataType) -> None:
             "Expected UTF-8 to partition by feature 'p', found b'\\xff' - at record 0",
         ),
         (
+            pa.array([0, 2**63], pa.uint64()),
+            "Expected an integer below 2**63 to partition by feature 'p', "
+            "found 9223372036854775808 - at record 1",
+        ),
+        (
             pa.array([0, 3_000_000], pa.int32()).cast(pa.date32()),
             "Expected a date of the years 1 to 9999 to partition by feature 'p', "
             "found day 3000000 since 1970 - at record 1",
@@ -175,6 +181,25 @@ def test_values_that_name_no_folder(column: pa.Array, text: str) -> None:
         partition_rows(pa.record_batch({"p": column}), ["p"])
     assert str(caught.value) == text
     assert caught.value.feature == "p"
+
+
+def test_kinds_of_texts() -> None:
+    batch = pa.record_batch(
+        {
+            "int": pa.array([1], pa.uint8()),
+            "bool": [[True]],
+            "decimal": [decimal.Decimal("1.5")],
+            "text": pa.array(["a"]).dictionary_encode(),
+            "bytes": [b"a"],
+            "date": [datetime.date(2024, 1, 1)],
+            "null": pa.nulls(1),
+        }
+    )
+    kinds = partition_rows(batch, batch.schema.names).kinds
+    assert list(kinds.values()) == [
+        Kind.INT64, Kind.INT64, Kind.FLOAT, Kind.BYTES, Kind.BYTES, Kind.BYTES, None
+    ]  # fmt: skip
+    assert partition_rows(batch.slice(0, 0), batch.schema.names).kinds == kinds
 
 
 def test_longest_name() -> None:

@@ -26,7 +26,7 @@ from tfrecord_beam.records.writing.shards import (
     make_temporary_path,
 )
 from tfrecord_beam.records.writing.spill import Destination, Segments, SpillWriter
-from tfrecord_beam.schema.features import FeatureKinds
+from tfrecord_beam.schema.features import FeatureKinds, check_kinds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,12 +158,19 @@ class BundleWriter:
             return
         rows = partition_rows(batch, columns)
         if not self._options.keep_partition_columns:
+            self._check_folders(rows.kinds)
             batch = batch.select([name for name in batch.schema.names if name not in columns])
         frames = self._encode(batch).take(rows.order)
         for partition, (start, stop) in zip(
             rows.partitions, itertools.pairwise(rows.bounds.tolist()), strict=True
         ):
             self._add(window, partition, frames.slice(start, stop))
+
+    def _check_folders(self, kinds: FeatureKinds) -> None:
+        """Raises SchemaError for columns that would read back as other values than these."""
+        expected = self._encoding.folder_kinds
+        check_kinds({name: kind for name, kind in kinds.items() if name in expected}, expected)
+        self._kinds = merge_kinds([self._kinds, kinds])
 
     def _write_records(self, records: list[bytes], window: str) -> None:
         if self._options.partition_by is not None:

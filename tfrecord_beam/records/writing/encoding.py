@@ -11,7 +11,7 @@ from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.records.writing.elements import RowTypes, row_types
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.schema.encoding import NullValues
-from tfrecord_beam.schema.features import EncodedType
+from tfrecord_beam.schema.features import EncodedType, FeatureKinds, schema_kinds
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
 
@@ -22,10 +22,12 @@ class RowEncoding:
     Attributes:
       encoder: of record batches.
       types: of the values of rows that are no batches.
+      folder_kinds: the kinds that the schema has for columns that are in folders' names instead.
     """
 
     encoder: RecordEncoder
     types: RowTypes
+    folder_kinds: FeatureKinds
 
 
 def make_encoding(
@@ -45,7 +47,10 @@ def make_encoding(
     """
     loaded = None if schema is None else load_schema(schema)
     types = row_types(loaded)
+    folder_kinds: FeatureKinds = {}
     if loaded is not None and options.partition_by and not options.keep_partition_columns:
+        kinds = schema_kinds(loaded, record_type)
+        folder_kinds = {name: kinds[name] for name in options.partition_by if name in kinds}
         loaded = _without(loaded, options.partition_by)
     encoder = RecordEncoder(
         loaded,
@@ -55,7 +60,7 @@ def make_encoding(
         null_values=null_values,
         match_schema=True,
     )
-    return RowEncoding(encoder, types)
+    return RowEncoding(encoder, types, folder_kinds)
 
 
 def _without(schema: schema_pb2.Schema, names: Sequence[str]) -> schema_pb2.Schema:

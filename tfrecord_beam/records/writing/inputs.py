@@ -100,9 +100,14 @@ def _iter_parts(parts: Iterable[object]) -> Iterator[pa.RecordBatch]:
 
 
 def _iter_batches(data: Any) -> Iterator[pa.RecordBatch]:
+    batches: Iterable[pa.RecordBatch]
     try:
-        if hasattr(data, "__arrow_c_stream__"):
-            batches: Iterable[pa.RecordBatch] = pa.RecordBatchReader.from_stream(data)
+        if isinstance(data, pa.RecordBatch):
+            batches = [data]
+        elif isinstance(data, pa.Table):
+            batches = data.to_batches()
+        elif hasattr(data, "__arrow_c_stream__"):
+            batches = pa.RecordBatchReader.from_stream(data)
         else:
             batches = [pa.record_batch(data)]
     except pa.ArrowInvalid as error:
