@@ -14,7 +14,7 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.testing import test_stream
 from apache_beam.transforms.periodicsequence import PeriodicImpulse
 from apache_beam.transforms.trigger import AccumulationMode, AfterCount, AfterWatermark, Repeatedly
-from apache_beam.transforms.window import FixedWindows, TimestampedValue
+from apache_beam.transforms.window import FixedWindows, GlobalWindows, TimestampedValue
 
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.pipelines import run
@@ -91,7 +91,7 @@ def test_windows_and_late_panes(tmp_path: pathlib.Path) -> None:
 
 def test_panes_of_the_global_window(tmp_path: pathlib.Path) -> None:
     windows = beam.WindowInto(
-        beam.window.GlobalWindows(),
+        GlobalWindows(),
         trigger=Repeatedly(AfterCount(1)),
         accumulation_mode=AccumulationMode.DISCARDING,
     )
