@@ -41,7 +41,7 @@ TFMD = parse_schema(
     feature { name: "day" type: INT value_count { min: 1 max: 1 } }
     feature { name: "embedding" type: FLOAT presence { min_fraction: 1 min_count: 1 }
               value_count { min: 3 max: 3 } }
-    feature { name: "tags" type: BYTES }
+    feature { name: "tags" type: BYTES annotation { tag: "utf-8" } }
     feature { name: "nothing" type: BYTES value_count { min: 1 max: 1 } }
     feature { name: "word" type: BYTES value_count { min: 1 max: 1 } }
     feature {
@@ -146,7 +146,7 @@ def test_spark_file(tmp_path: pathlib.Path) -> None:
     assert load_schema(tmp_path / "schema.json") == parse_schema(
         """
         feature { name: "b" type: BYTES presence { min_fraction: 1 min_count: 1 }
-                  value_count { min: 1 max: 1 } }
+                  value_count { min: 1 max: 1 } annotation { tag: "utf-8" } }
         feature { name: "a" type: FLOAT value_count { min: 1 max: 1 } }
         """
     )

@@ -17,7 +17,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import DecodeError, Location, SchemaError
 from tfrecord_beam.options import describe
-from tfrecord_beam.schema.inference import UTF8_TAG
+from tfrecord_beam.schema.building import UTF8_TAG
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 

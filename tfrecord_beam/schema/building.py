@@ -15,6 +15,9 @@ FEATURE_TYPES = {
     Kind.BYTES: schema_pb2.FeatureType.BYTES,
 }
 
+UTF8_TAG = "utf-8"
+"""Marks, among the tags of a feature's annotation, bytes that are all text."""
+
 
 def add_feature(schema: schema_pb2.Schema, path: Path) -> schema_pb2.Feature:
     """Returns a new feature of this path; the STRUCT around it is made where there is none."""

@@ -190,6 +190,14 @@ def list_depth(data_type: pa.DataType) -> int:
     return len(_unnest(data_type)[0])
 
 
+def holds_text(data_type: pa.DataType) -> bool:
+    """Returns whether the values of a column are strings."""
+    value_type = _unnest(data_type)[1]
+    if pt.is_dictionary(value_type):
+        value_type = value_type.value_type
+    return value_type.id in _STRINGS or pt.is_string_view(value_type)
+
+
 def _unnest(data_type: pa.DataType) -> tuple[list[int], pa.DataType]:
     """Returns the numbers of the types of lists from outside inwards, and the type of values."""
     levels = []

@@ -9,8 +9,8 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
 from tfrecord_beam.options import check_instance
-from tfrecord_beam.schema.building import FEATURE_TYPES, Path, add_feature
-from tfrecord_beam.schema.encoding import is_list, kind_of, list_depth, to_features
+from tfrecord_beam.schema.building import FEATURE_TYPES, UTF8_TAG, Path, add_feature
+from tfrecord_beam.schema.encoding import holds_text, is_list, kind_of, list_depth, to_features
 from tfrecord_beam.schema.names import check_distinct
 
 
@@ -22,10 +22,11 @@ def schema_from_arrow(arrow_schema: pa.Schema) -> schema_pb2.Schema:
     [('age', 'INT'), ('tags', 'BYTES')]
 
     A feature has the kind that the type becomes by the table in `tfrecord_beam.schema.encoding`;
-    one of type `null` is BYTES. `value_count` is 1 for single values, and the size of fixed-size
-    lists; `presence.min_fraction` is 1 for fields that are not nullable, and not set for others.
-    Columns of nested lists, and the fields of a struct ``##SEQUENCE##``, are feature lists: fields
-    of a STRUCT feature of that name, which comes last. All others keep their order.
+    one of type `null` is BYTES. Strings have the tag "utf-8" in their annotation, so that
+    `read_table` can give strings back. `value_count` is 1 for single values, and the size of
+    fixed-size lists; `presence.min_fraction` is 1 for fields that are not nullable, and not set for
+    others. Columns of nested lists, and the fields of a struct ``##SEQUENCE##``, are feature lists:
+    fields of a STRUCT feature of that name, which comes last. All others keep their order.
 
     Args:
       arrow_schema: of batches, a table, a Parquet file (`pyarrow.parquet.read_schema`) ...
@@ -59,6 +60,8 @@ def _leaves(field: pa.Field) -> Iterator[tuple[Path, pa.Field]]:
 def _describe(feature: schema_pb2.Feature, path: Path, field: pa.Field) -> None:
     nothing = to_features(field.name, pa.nulls(0, field.type), is_feature_list=len(path) > 1)
     feature.type = FEATURE_TYPES[kind_of(nothing) or Kind.BYTES]
+    if holds_text(field.type):
+        feature.annotation.tag.append(UTF8_TAG)
     if not field.nullable:
         feature.presence.min_fraction = feature.presence.min_count = 1
     if not is_list(field.type):

@@ -27,10 +27,8 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location, SchemaError, render
 from tfrecord_beam.kernel.plan import Kind
-from tfrecord_beam.schema.building import FEATURE_TYPES, Path, add_feature
+from tfrecord_beam.schema.building import FEATURE_TYPES, UTF8_TAG, Path, add_feature
 from tfrecord_beam.schema.statistics import DatasetStatistics, FeatureStatistics, Lengths
-
-UTF8_TAG = "utf-8"
 
 
 def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:

@@ -91,6 +91,16 @@ def test_columns_are_those_of_the_schema(records: str, tmp_path: pathlib.Path) -
         assert table.schema.field("s").type == pa.large_binary()
 
 
+def test_types_come_back_by_the_schema_of_the_first_file(tmp_path: pathlib.Path) -> None:
+    first, second = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    pq.write_table(TABLE, first)
+    convert(first, tmp_path / "a.tfrecord")
+    convert(tmp_path / "a.tfrecord", second, first)
+    table = pq.read_table(second)
+    assert table.schema.types[1:] == [pa.int64(), pa.large_list(pa.int64()), pa.large_string()]
+    assert table.cast(TABLE.schema).to_pylist() == TABLE.to_pylist()
+
+
 def test_columns_that_are_asked_for(records: str, tmp_path: pathlib.Path) -> None:
     convert(records, tmp_path / "a.parquet", columns=["s", "l"], strings=["s"], scalars=False)
     schema = pq.read_schema(tmp_path / "a.parquet")
