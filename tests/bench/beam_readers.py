@@ -19,6 +19,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 import tfrecord_beam
 from tests.bench import readers
+from tfrecord_beam.transforms.metrics import NAMESPACE
 
 
 class _Count(beam.DoFn):
@@ -51,10 +52,22 @@ def count(source: beam.PTransform[Any, Any], *, workers: int | None = None) -> i
         )
     pipeline = beam.Pipeline(runner=FnApiRunner(), options=options)
     _ = pipeline | "Read" >> source | "Count" >> beam.ParDo(_Count())
+    return _run(pipeline, "bench")
+
+
+def infer(path: Path) -> int:
+    """Infers a schema with `tfrecord_beam.InferSchema` and returns the number of records."""
+    pipeline = beam.Pipeline(runner=FnApiRunner())
+    _ = pipeline | tfrecord_beam.InferSchema(str(path))
+    return _run(pipeline, NAMESPACE)
+
+
+def _run(pipeline: beam.Pipeline, namespace: str) -> int:
+    """Runs a pipeline and returns its counters of records."""
     result = pipeline.run()
     result.wait_until_finish()
-    counters = result.metrics().query(MetricsFilter().with_namespace("bench"))["counters"]
-    return sum(counter.result for counter in counters)
+    wanted = MetricsFilter().with_namespace(namespace).with_name("records")
+    return sum(counter.result for counter in result.metrics().query(wanted)["counters"])
 
 
 def read_batches(path: Path, schema: schema_pb2.Schema, *, workers: int | None = None) -> int:

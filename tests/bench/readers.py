@@ -20,7 +20,7 @@ BATCH_SIZE = 1000
 """Records in a batch: what tfx_bsl's own pipelines grow to, and a common choice for tf.data."""
 
 
-def iterate_batches(path: Path, schema: schema_pb2.Schema) -> int:
+def iterate_batches(path: Path, schema: schema_pb2.Schema | None) -> int:
     """Reads a file in batches with `tfrecord_beam.iter_batches`."""
     return sum(batch.num_rows for batch in tfrecord_beam.iter_batches(path, schema=schema))
 
