@@ -17,6 +17,7 @@ EXAMPLES = ROOT / "examples"
 
 # What each prints of the demo data, and of 60 records in two files (or in the first of them).
 PRINTED = {
+    "convert_parquet.py": (r"^all: 15,000 records$", r"^all: 60 records$"),
     "quarantine_corrupt.py": (r"^good records: 7,498$", r"^good records: 28$"),
     "read_census.py": (r"records: 15,000$", r"records: 60$"),
     "read_without_beam.py": (r"^table of 15,000 rows", r"^table of 60 rows"),
