@@ -113,3 +113,20 @@ def test_error_leaves_nothing(tmp_path: pathlib.Path, capsys: pytest.CaptureFixt
     assert main(["convert", path, str(tmp_path / "b.csv")]) == 2
     assert "for CSV, found" in capsys.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["a.tfrecord"]
+
+
+def test_pipeline(parquet: str, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    records = str(tmp_path / "out" / "a.tfrecord")
+    assert main(["convert", parquet, records, "--beam", "--json"]) == 0
+    shown = json.loads(capfd.readouterr().out)
+    assert shown["records"] == 3
+    assert [pathlib.Path(file["file"]).name for file in shown["files"]] == [
+        "a-00000-of-00001.tfrecord"
+    ]
+    target = str(tmp_path / "b.csv")
+    arguments = ["convert", str(tmp_path / "out"), target, "--direct_num_workers=1"]
+    assert main(arguments) == 0
+    assert capfd.readouterr().out == f"3 {target}\n"
+    assert pathlib.Path(target).read_text() == '"n","p"\n1,"a"\n2,"b"\n3,"a"\n'
+    assert main(arguments) == 2
+    assert "Expected no file of this name, found one" in capfd.readouterr().err

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable
-from tfrecord_beam.cli.progress import show_progress
+from tfrecord_beam.cli.progress import show_activity, show_progress
 from tfrecord_beam.records.convert.convert import convert
 from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.partition_columns import PartitionColumns
@@ -44,7 +44,11 @@ def add_parser(verbs: Verbs) -> None:
         description="Converts FILES to TARGET; one side is TFRecord. The formats are told by the "
         "suffixes: .tfrecord or none, .parquet, .csv, .jsonl, .arrow (IPC file), .arrows (IPC "
         "stream); of TFRecord and text with .gz and the like behind. From TFRecord, columns of at "
-        "most one value in each record become single values. TARGET is whole or not there.",
+        "most one value in each record become single values. TARGET is whole or not there. A "
+        "pipeline does it with --beam, or if there are other options: they go to Beam; write them "
+        "as --NAME=VALUE. It writes TFRecord in shards, as a-00000-of-00004.tfrecord of a TARGET "
+        "a.tfrecord, and another format in a file for each of FILES.",
+        takes_pipeline_options=True,
     )
     arguments.add_files(parser, help="what to convert: paths, patterns or folders")
     parser.add_argument("target", metavar="TARGET", help="the file to write")
@@ -56,6 +60,7 @@ def add_parser(verbs: Verbs) -> None:
     arguments.add_schema(parser, "TFMD schema of the records; default: what the data show")
     arguments.add_columns(parser)
     arguments.add_record_type(parser)
+    parser.add_argument("--beam", action="store_true", help="convert with a Beam pipeline")
     _add_column_forms(parser)
     _add_target_options(parser)
 
@@ -110,24 +115,26 @@ def _add_target_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
-    with show_progress("Converting", quiet=options.json) as progress:
-        files = convert(
-            options.files,
-            options.target,
-            options.schema,
-            scalars=not options.lists,
-            strings=options.strings or True,
-            progress=progress,
-            **{name: getattr(options, name) for name in _SAME},
-            **_given(options),
-        )
-    _print_files(files, as_json=options.json)
+    arguments.check_pipeline_options(options.pipeline_options)
+    _print_files(_convert(options), as_json=options.json)
     return 0
 
 
-def _given(options: argparse.Namespace) -> dict[str, Any]:
+def _convert(options: argparse.Namespace) -> Sequence[WrittenFile]:
+    files, target, schema = options.files, options.target, options.schema
+    chosen: dict[str, Any] = {name: getattr(options, name) for name in _SAME}
+    chosen.update(scalars=not options.lists, strings=options.strings or True)
     given = {name: getattr(options, name) for name in _WRITE_OPTIONS}
-    return {name: value for name, value in given.items() if value is not None}
+    given = {name: value for name, value in given.items() if value is not None}
+    if not options.beam and not options.pipeline_options:
+        with show_progress("Converting", quiet=options.json) as progress:
+            return convert(files, target, schema, progress=progress, **chosen, **given)
+    with show_activity("Converting", quiet=options.json):
+        chosen["write_options"] = given
+        written: list[WrittenFile] = arguments.import_pipelines().convert_files(
+            files, target, schema, chosen, options.pipeline_options
+        )
+        return written
 
 
 def _print_files(files: Sequence[WrittenFile], *, as_json: bool) -> None:

@@ -21,7 +21,11 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.cli.columns import ColumnSummary, flatten_structs
 from tfrecord_beam.cli.rows import Row, to_rows
 from tfrecord_beam.errors import TFRecordBeamError
+from tfrecord_beam.records.convert.conversion import plan_conversion
+from tfrecord_beam.records.writing.publish import WrittenFile
 from tfrecord_beam.schema.arrow import RecordType
+from tfrecord_beam.transforms.convert import ConvertFiles
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.infer import InferSchema
 from tfrecord_beam.transforms.metrics import NAMESPACE
 from tfrecord_beam.transforms.read import BeamSource
@@ -89,6 +93,40 @@ def infer_schema(
         pipeline_options,
     )
     return json_format.Parse(text, schema_pb2.Schema())
+
+
+def convert_files(
+    source: Sequence[str],
+    target: str,
+    schema: str | None,
+    options: Mapping[str, Any],
+    pipeline_options: Sequence[str],
+) -> list[WrittenFile]:
+    """Returns the files that a pipeline writes, see `ConvertFiles`.
+
+    Args:
+      source: paths, patterns or folders.
+      target: path of a file, or how those of several begin.
+      schema: path of a TFMD schema, or None.
+      options: others of `plan_conversion`.
+      pipeline_options: as for `run_pipeline`.
+    """
+    conversion = plan_conversion(source, target, schema, BeamFileSystem(), **options)
+    if conversion.needs_inference:
+        chosen = {"record_type": conversion.record_type}
+        inferred = infer_schema(conversion.paths, chosen, pipeline_options)
+        conversion = dataclasses.replace(conversion, schema=inferred)
+    transform = ConvertFiles(conversion)
+    text, _ = run_for_text(
+        lambda pipeline: (
+            pipeline
+            | transform
+            | "Gather" >> beam.combiners.ToList()
+            | "ToText" >> beam.Map(json.dumps)
+        ),
+        pipeline_options,
+    )
+    return sorted(WrittenFile(*file) for file in json.loads(text))
 
 
 def run_for_text(

@@ -120,16 +120,17 @@ def iter_batches(
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     forms = choose_forms(schema, scalars, strings)
     decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
-    decode = functools.partial(_decode_block, decoder, forms)
+    decode = functools.partial(decode_block, decoder, forms)
     return _read_batches(path, options, decode, on_corrupt, progress, threads)
 
 
-def _decode_block(
+def decode_block(
     decoder: RecordDecoder | PartitionDecoder,
     forms: ColumnForms,
     block: RecordBlock,
     on_corrupt: OnCorrupt | None,
 ) -> Iterator[pa.RecordBatch]:
+    """Yields the batches of a block's records that are not empty, in the forms asked for."""
     first = block.first_record if on_corrupt is None else None  # else some may be left out
     for batch in decoder.iter_block(block, on_corrupt):
         if batch.num_rows:
@@ -217,7 +218,7 @@ def read_table(
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     forms = choose_forms(schema, scalars, strings)
     decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
-    decode = functools.partial(_decode_block, decoder, forms)
+    decode = functools.partial(decode_block, decoder, forms)
     batches = _read_batches(path, options, decode, on_corrupt, progress, threads)
     planned = None if schema is None else plan_schema(plan)
     known = None if planned is None else forms.convert_schema(planned)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.records.convert.conversion import Conversion
-from tfrecord_beam.records.files import OnProgress
+from tfrecord_beam.records.files import OnProgress, iter_blocks
 from tfrecord_beam.records.hive import parse_path
 from tfrecord_beam.records.inference import infer_schema
+from tfrecord_beam.records.partition_columns import choose_decoder
+from tfrecord_beam.records.paths import FileSystem
 from tfrecord_beam.records.scalars import ColumnForms, choose_forms
+from tfrecord_beam.records.table import decode_block
 from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN, decode_plan, plan_schema
 
 
@@ -29,6 +32,30 @@ class RecordColumns:
     schema: schema_pb2.Schema | None
     forms: ColumnForms
     arrow: pa.Schema
+
+    def iter_file(
+        self, path: str, conversion: Conversion, file_system: FileSystem
+    ) -> Iterator[pa.RecordBatch]:
+        """Yields the rows of one file.
+
+        Args:
+          path: of the file.
+          conversion: what these columns were chosen for.
+          file_system: where the file is.
+
+        Raises:
+          CorruptRecordError: it cannot be read.
+          DecodeError: as for `iter_batches`.
+        """
+        columns, record_type = conversion.columns, conversion.record_type
+        decoder = choose_decoder(
+            decode_plan(self.schema, columns=columns, record_type=record_type),
+            record_type,
+            conversion.partition_columns,
+            only_planned=columns is not None,
+        )
+        for block in iter_blocks(path, file_system=file_system):
+            yield from decode_block(decoder, self.forms, block, None)
 
 
 def choose_columns(conversion: Conversion, *, progress: OnProgress | None = None) -> RecordColumns:

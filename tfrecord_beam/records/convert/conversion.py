@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_path, describe
 from tfrecord_beam.records.compression import codec_of_name
-from tfrecord_beam.records.convert.formats import Format, choose_format
+from tfrecord_beam.records.convert.formats import Format, choose_format, name_shard
 from tfrecord_beam.records.inference import is_inferred
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.paths import (
@@ -25,9 +25,13 @@ from tfrecord_beam.records.paths import (
 from tfrecord_beam.records.scalars import ColumnChoice
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.options import Mode
+from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 from tfrecord_beam.urls import normalize_path
+
+_SEVERAL = {"num_shards", "max_records_per_shard", "max_bytes_per_shard", "partition_by"}
+"""Options with which a TFRecord target is a prefix."""
 
 _MODES = ("error", "overwrite")
 """What can become of a file of another format that is there."""
@@ -96,6 +100,11 @@ class Conversion:
         return codec_of_name(self.target) if self.compression is None else self.compression
 
     @property
+    def is_one_file(self) -> bool:
+        """Whether the target is the path of a file, not how those of several begin."""
+        return not _SEVERAL.intersection(self.write_options)
+
+    @property
     def copies_records(self) -> bool:
         """Whether records go from TFRecord to TFRecord as they are."""
         return (
@@ -105,6 +114,27 @@ class Conversion:
             and self.partition_columns is None
             and not self.write_options.get("partition_by")
         )
+
+    @property
+    def encoded_type(self) -> EncodedType:
+        """What rows become in TFRecord files; the writer refuses others than it knows."""
+        return cast(EncodedType, "ByteArray" if self.copies_records else self.record_type)
+
+    @property
+    def needs_inference(self) -> bool:
+        """Whether all records must be read to know the columns."""
+        return (
+            self.target_format is not Format.TFRECORD
+            and self.schema is None
+            and self.record_type != "ByteArray"
+        )
+
+    def name_targets(self) -> list[str]:
+        """Returns the path of a file of another format for each of the source."""
+        count = len(self.files)
+        if count == 1:
+            return [self.target]
+        return [name_shard(self.target, index, count) for index in range(count)]
 
 
 def plan_conversion(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,7 +26,6 @@ from tfrecord_beam.records.writing.options import Mode
 from tfrecord_beam.records.writing.publish import WrittenFile
 from tfrecord_beam.records.writing.table import write_table
 from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN
-from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
 
 
@@ -115,7 +114,7 @@ def convert(
 
 def _write_other(conversion: Conversion, progress: OnProgress | None) -> WrittenFile:
     """Writes the one file of another format."""
-    num_passes = 1 if conversion.schema is not None or conversion.record_type == "ByteArray" else 2
+    num_passes = 2 if conversion.needs_inference else 1
     chosen = choose_columns(conversion, progress=_in_pass(0, num_passes, progress))
     batches = iter_batches(
         conversion.paths,
@@ -148,7 +147,6 @@ def _in_pass(number: int, num_passes: int, progress: OnProgress | None) -> OnPro
 
 def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[WrittenFile]:
     """Writes TFRecord files."""
-    record_type = "ByteArray" if conversion.copies_records else conversion.record_type
     schema = conversion.schema
     if conversion.source_format is Format.TFRECORD:
         schema = None  # what is decoded by it fits it
@@ -156,8 +154,8 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
             conversion.paths,
             conversion.schema,
             columns=conversion.columns,
-            record_type=record_type,
-            scalars=[BYTE_ARRAY_COLUMN] if record_type == "ByteArray" else False,
+            record_type="ByteArray" if conversion.copies_records else conversion.record_type,
+            scalars=[BYTE_ARRAY_COLUMN] if conversion.encoded_type == "ByteArray" else False,
             partition_columns=conversion.partition_columns,
             progress=progress,
         )
@@ -167,7 +165,7 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
         batches,
         conversion.target,
         schema,
-        record_type=cast(EncodedType, record_type),  # others are refused
+        record_type=conversion.encoded_type,
         compression=conversion.codec,
         mode=conversion.mode,
         **conversion.write_options,

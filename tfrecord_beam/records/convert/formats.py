@@ -76,6 +76,29 @@ def choose_format(option: str, name: str | None, paths: Iterable[str]) -> Format
     return next(iter(found))
 
 
+def split_suffix(path: str) -> tuple[str, str]:
+    """Returns a path without the suffix of its format, and that suffix, a codec's included.
+
+    >>> split_suffix("out/a.csv.gz")
+    ('out/a', '.csv.gz')
+    """
+    rest, codec = posixpath.splitext(path)
+    if codec_of_name(path) == "none":
+        rest, codec = path, ""
+    stem, suffix = posixpath.splitext(rest)
+    return stem, suffix + codec
+
+
+def name_shard(path: str, index: int, count: int) -> str:
+    """Returns the path of one of several files.
+
+    >>> name_shard("out/a.csv.gz", 1, 3)
+    'out/a-00001-of-00003.csv.gz'
+    """
+    stem, suffix = split_suffix(path)
+    return f"{stem}-{index:05}-of-{count:05}{suffix}"
+
+
 def _format_of(path: str, option: str) -> Format:
     base = posixpath.basename(path.replace("\\", "/")).lower()
     if codec_of_name(base) != "none":

@@ -1,0 +1,109 @@
+"""ConvertFiles gives what `convert` gives, shard by shard."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.frames import framed
+from tests.tfxio.pipelines import run
+from tfrecord_beam import DecodeError, WriteError, convert, count, read_table, write_table
+from tfrecord_beam.records.convert.conversion import plan_conversion
+from tfrecord_beam.records.paths import DirectFileSystem
+from tfrecord_beam.transforms.convert import ConvertFiles
+from tfrecord_beam.transforms.metrics import NAMESPACE
+
+TABLES = [pa.table({"n": [i, i + 10, None], "s": ["a", None, f"é{i}"]}) for i in range(3)]
+
+
+def plan(source: Any, target: Any, **options: Any) -> ConvertFiles:
+    defaults = dict.fromkeys(("source_format", "target_format", "columns"))
+    schema = options.pop("schema", None)
+    options = {**defaults, "compression": "auto", **options}
+    return ConvertFiles(plan_conversion(source, target, schema, DirectFileSystem(), **options))
+
+
+@pytest.fixture
+def records(tmp_path: pathlib.Path) -> pathlib.Path:
+    for number, table in enumerate(TABLES):
+        write_table(table, tmp_path / "in" / f"{number}.tfrecord")
+    return tmp_path / "in"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".csv.gz", ".jsonl", ".arrow", ".arrows"])
+def test_there_and_back(records: pathlib.Path, tmp_path: pathlib.Path, suffix: str) -> None:
+    target = tmp_path / "out" / f"a{suffix}"
+    result = run(plan(records, target))
+    names = [f"a-{number:05}-of-00003{suffix}" for number in range(3)]
+    assert sorted(os.listdir(tmp_path / "out")) == names
+    assert [
+        (os.path.basename(file.path), file.num_records) for file in sorted(result.elements)
+    ] == [(name, 3) for name in names]
+    assert result.in_namespace(NAMESPACE)["records_written"] == 9
+    for number, name in enumerate(names):  # the same as without Beam, but for the common schema
+        alone = tmp_path / "alone" / name
+        convert(records / f"{number}.tfrecord", alone)
+        assert alone.read_bytes() == (tmp_path / "out" / name).read_bytes()
+    back = run(plan(tmp_path / "out", tmp_path / "back" / "b.tfrecord.gz")).elements
+    assert all(".tfrecord.gz" in file.path and "/b-00000-of-" in file.path for file in back[:1])
+    rows = [repr(row) for row in read_table(tmp_path / "back").to_pylist()]
+    assert sorted(rows) == sorted(repr(row) for row in read_table(records).to_pylist())
+
+
+def test_one_file(tmp_path: pathlib.Path) -> None:
+    write_table(TABLES[0], tmp_path / "a.tfrecord")
+    [written] = run(plan(tmp_path / "a.tfrecord", tmp_path / "a.parquet")).elements
+    assert written.path == str(tmp_path / "a.parquet")
+    assert pq.read_table(tmp_path / "a.parquet").num_rows == 3
+
+
+def test_records_are_copied(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.tfrecord").write_bytes(framed(b"no message", b""))
+    options = {"write_options": {"num_shards": 1, "shard_name_template": ""}}
+    run(plan(tmp_path / "a.tfrecord", tmp_path / "b", **options))
+    assert (tmp_path / "b.tfrecord").read_bytes() == framed(b"no message", b"")
+
+
+def test_options(records: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    options = {"write_options": {"num_shards": 2}, "compression": "zlib"}
+    run(plan(records, tmp_path / "out" / "x", columns=["n"], **options))
+    assert len(list((tmp_path / "out").glob("x-0000?-of-00002.tfrecord.deflate"))) == 2
+    table = read_table(tmp_path / "out")
+    assert table.schema.names == ["n"]
+    assert table.num_rows == 9
+
+
+def test_files_that_are_there(records: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a-00001-of-00003.csv").write_text("old")
+    with pytest.raises(WriteError, match=r"a-00001-of-00003\.csv"):
+        plan(records, tmp_path / "a.csv")
+    run(plan(records, tmp_path / "a.csv", mode="overwrite"))
+    assert (tmp_path / "a-00001-of-00003.csv").read_text() != "old"
+
+
+def test_error_leaves_nothing(records: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    write_table({"n": pa.array([[1, 2]])}, records / "9.tfrecord")
+    with pytest.raises(DecodeError, match=r"found 2 for feature 'n' .*9\.tfrecord, record 0"):
+        run(plan(records / "9.tfrecord", tmp_path / "a.csv", scalars=["n"]))
+    assert os.listdir(tmp_path) == ["in"]
+
+
+def test_partitions(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"n": [1, 2, 3], "p": ["a", "b", "a"]})
+    pq.write_table(table, tmp_path / "a.parquet")
+    options = {"write_options": {"partition_by": ["p"]}}
+    run(plan(tmp_path / "a.parquet", tmp_path / "out" / "part", **options))
+    assert sorted(os.listdir(tmp_path / "out")) == ["p=a", "p=b"]
+    run(plan(tmp_path / "out", tmp_path / "b.jsonl", partition_columns="hive"))
+    lines = "".join(path.read_text() for path in sorted(tmp_path.glob("b-*.jsonl")))
+    assert sorted(lines.splitlines()) == [
+        '{"n": 1, "p": "a"}',
+        '{"n": 2, "p": "b"}',
+        '{"n": 3, "p": "a"}',
+    ]
+    assert count(tmp_path / "out") == 3

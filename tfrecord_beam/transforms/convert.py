@@ -1,0 +1,155 @@
+"""The transform that converts files: wiring only, see `tfrecord_beam.records.convert`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import apache_beam as beam
+import pyarrow as pa
+
+from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.records.convert.columns import RecordColumns, choose_columns
+from tfrecord_beam.records.convert.conversion import Conversion
+from tfrecord_beam.records.convert.formats import Format, split_suffix
+from tfrecord_beam.records.convert.sources import iter_file
+from tfrecord_beam.records.convert.targets import write_file
+from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
+from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
+from tfrecord_beam.transforms.workers import LibraryDoFn
+from tfrecord_beam.transforms.write import WriteToTFRecord
+
+
+class ConvertFiles(beam.PTransform):
+    """Converts files -> PCollection[WrittenFile], once they are in place.
+
+    To TFRecord, names are those of `WriteToTFRecord`: of a target ``a.tfrecord.gz`` they are
+    ``a-00000-of-00004.tfrecord.gz``, unless options tell how many there are; then it is the prefix.
+    Of another format there is a file for each of the source, with such a number if there are
+    several; each of them is whole or not there.
+
+    Args:
+      conversion: what is converted; without a schema, all records may be read here for it.
+
+    Raises:
+      ValueError: as for `WriteToTFRecord`.
+      WriteError: files are there already.
+    """
+
+    def __init__(self, conversion: Conversion) -> None:
+        super().__init__()
+        self._conversion = conversion
+        if conversion.target_format is Format.TFRECORD:
+            self._write = _make_write(conversion)
+            return
+        self._columns = choose_columns(conversion)
+        self._targets = conversion.name_targets()
+        for target in self._targets if conversion.mode == "error" else ():
+            if BeamOutputFileSystem().find_size(target) is not None:
+                hint = "mode='overwrite' replaces it"
+                raise WriteError("Expected no file of this name, found one", Location(target), hint)
+
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[WrittenFile]:
+        conversion = self._conversion
+        if conversion.target_format is Format.TFRECORD:
+            return pipeline | _make_read(conversion) | self._write
+        pairs = list(zip(conversion.paths, self._targets, strict=True))
+        convert = beam.ParDo(_ConvertFile(conversion, self._columns))
+        return (
+            pipeline
+            | "Files" >> beam.Create(pairs)
+            | "ReshuffleFiles" >> beam.Reshuffle()
+            | "Convert" >> convert.with_output_types(WrittenFile)
+        )
+
+
+def _make_write(conversion: Conversion) -> WriteToTFRecord:
+    options: dict[str, Any] = dict(conversion.write_options)
+    prefix = conversion.target
+    if conversion.is_one_file:
+        prefix, suffix = split_suffix(prefix)
+        options["file_name_suffix"] = suffix or ".tfrecord"
+    is_from_records = conversion.source_format is Format.TFRECORD
+    return WriteToTFRecord(
+        prefix,
+        None if is_from_records else conversion.schema,  # what is decoded by it fits it
+        record_type=conversion.encoded_type,
+        compression=conversion.codec,
+        mode=conversion.mode,
+        **options,
+    )
+
+
+def _make_read(conversion: Conversion) -> beam.PTransform[Any, Any]:
+    if conversion.copies_records:
+        return RawRecordBeamSource(conversion.paths)
+    if conversion.source_format is Format.TFRECORD:
+        return BeamSource(
+            conversion.paths,
+            conversion.schema,
+            columns=conversion.columns,
+            record_type=conversion.record_type,
+            partition_columns=conversion.partition_columns,
+        )
+    return _ReadFiles(conversion)
+
+
+class _ReadFiles(beam.PTransform):
+    """Reads files of another format as record batches, each file by one worker."""
+
+    def __init__(self, conversion: Conversion) -> None:
+        super().__init__()
+        self._conversion = conversion
+
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[pa.RecordBatch]:
+        read = beam.ParDo(_ReadFile(self._conversion))
+        return (
+            pipeline
+            | "Files" >> beam.Create(self._conversion.paths)
+            | "ReshuffleFiles" >> beam.Reshuffle()
+            | "Read" >> read.with_output_types(pa.RecordBatch)
+        )
+
+
+class _ReadFile(LibraryDoFn):
+    def __init__(self, conversion: Conversion) -> None:
+        self._conversion = conversion
+
+    def process(self, path: str) -> Iterator[pa.RecordBatch]:
+        metrics.count("files")
+        for batch in iter_file(
+            BeamFileSystem().open(path),
+            path,
+            self._conversion.source_format,
+            schema=self._conversion.schema,
+            columns=self._conversion.columns,
+        ):
+            metrics.count("batches")
+            metrics.count("records", batch.num_rows)
+            yield batch
+
+
+class _ConvertFile(LibraryDoFn):
+    """Converts one TFRecord file to one of another format."""
+
+    def __init__(self, conversion: Conversion, columns: RecordColumns) -> None:
+        self._conversion = conversion
+        self._columns = columns
+
+    def process(self, pair: tuple[str, str]) -> Iterator[WrittenFile]:
+        path, target = pair
+        num_rows, num_bytes = write_file(
+            self._columns.iter_file(path, self._conversion, BeamFileSystem()),
+            self._columns.arrow,
+            target,
+            self._conversion.target_format,
+            BeamOutputFileSystem(),
+            compression=self._conversion.compression,
+            overwrite=True,  # what is there is of an earlier attempt
+        )
+        metrics.count("files_written")
+        metrics.count("records_written", num_rows)
+        metrics.count("bytes_written", num_bytes)
+        yield WrittenFile(target, num_rows, num_bytes)
