@@ -68,6 +68,7 @@ PUBLIC = [
     "schema_from_spark",
     "tfxio",
     "transforms",
+    "validate_batch",
     "write_table",
 ]
 """A name that is added or taken away here is a change that users notice."""

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from tfrecord_beam.schema.diff import diff_schemas as diff_schemas
     from tfrecord_beam.schema.from_arrow import schema_from_arrow as schema_from_arrow
     from tfrecord_beam.schema.from_spark import schema_from_spark as schema_from_spark
+    from tfrecord_beam.schema.validation import validate_batch as validate_batch
 
     # TFXIO.
     from tfrecord_beam.tfxio import (
@@ -107,6 +108,7 @@ _MODULES = {
     "tfrecord_beam.schema.diff": ("diff_schemas",),
     "tfrecord_beam.schema.from_arrow": ("schema_from_arrow",),
     "tfrecord_beam.schema.from_spark": ("schema_from_spark",),
+    "tfrecord_beam.schema.validation": ("validate_batch",),
     "tfrecord_beam.tfxio": (
         "BeamRecordCsvTFXIO",
         "BeamRecordToTensorTFXIO",

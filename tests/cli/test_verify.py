@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cli.files import PEOPLE, damage, write, write_schema
+from tests.frames import framed
 from tests.wire import entry, example, floats
 from tfrecord_beam.cli.main import main
 
@@ -117,3 +118,48 @@ def test_missing_file_among_others(
     captured = capsys.readouterr()
     assert captured.err == f"tfrecord-beam: error: Expected files at {missing!r}, found none\n"
     assert captured.out.splitlines()[-1] == "2 files, 5 good records, 2 corrupt"
+
+
+SCHEMA = """
+feature { name: "age" type: INT value_count { min: 1 max: 1 } int_domain { min: 18 } }
+feature { name: "name" type: BYTES presence { min_fraction: 1 } }
+"""
+
+
+def test_records_that_do_not_fit_a_schema(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rows of a batch are those of its good records."""
+    undecodable = example(entry("age", floats(1)))
+    path = write(tmp_path, "a.tfrecord", undecodable, *PEOPLE)
+    schema = write_schema(tmp_path, SCHEMA)
+    assert main(["verify", path, "--schema", schema]) == 1
+    first = len(framed(undecodable))
+    second = first + len(framed(PEOPLE[0]))
+    third = second + len(framed(PEOPLE[1]))
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "Expected 1 values for feature 'age', found another number in 2 records - at "
+        f"{path}:{second}, record 2",
+        "Expected values of at least 18 for feature 'age', found others in 1 records - at "
+        f"{path}:{third}, record 3",
+        "Expected a value for feature 'name', found none in 1 records - at "
+        f"{path}:{second}, record 2",
+        "1 files, 3 good records, 1 corrupt",
+    ]
+
+
+def test_records_that_do_not_fit_a_schema_as_json(
+    good: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = write_schema(tmp_path, 'feature { name: "age" type: INT presence { min_count: 4 } }')
+    assert main(["verify", good, "--schema", schema, "--json"]) == 1
+    assert read_json(capsys)["anomalies"] == [
+        {
+            "feature": "age",
+            "reason": "Expected values in 4 records for feature 'age', found some",
+            "records": 3,
+            "file": None,
+            "offset": None,
+            "record": None,
+        }
+    ]

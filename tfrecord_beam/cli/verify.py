@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable, print_error
 from tfrecord_beam.cli.progress import show_progress
-from tfrecord_beam.errors import NoMatchError
+from tfrecord_beam.errors import Location, NoMatchError
+from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.decode import RecordDecoder
+from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
@@ -22,6 +24,7 @@ from tfrecord_beam.records.paths import (
     normalize_patterns,
 )
 from tfrecord_beam.schema.arrow import RecordType, decode_plan
+from tfrecord_beam.schema.validation import Anomaly, SchemaValidator
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs
@@ -36,7 +39,9 @@ def add_parser(verbs: Verbs) -> None:
         help="find every corrupt record",
         description="Reads all records, checks every CRC, and reports each part that is no whole "
         "record: why, in which file, at which byte. Goes on after each of them and over all files. "
-        "The exit code is 1 if there is any, and 2 if a file is missing or cannot be opened.",
+        "With --schema also what of the features does not fit it: kinds, presence, numbers of "
+        "values, domains; in how many records, and where the first is. The exit code is 1 if there "
+        "is any of these, and 2 if a file is missing or cannot be opened.",
     )
     arguments.add_files(parser)
     arguments.add_schema(parser, "also decode the records, which must fit this TFMD schema")
@@ -50,6 +55,7 @@ def add_parser(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
     decoder = _make_decoder(options)
+    validator = None if options.schema is None else SchemaValidator(options.schema)
     corrupt: list[CorruptRecord] = []
 
     def on_corrupt(record: CorruptRecord) -> None:
@@ -65,16 +71,44 @@ def run(options: argparse.Namespace) -> int:
             if decoder is None:
                 counts[block.file] += block.num_records
             else:
-                batches = decoder.iter_block(block, on_corrupt)
-                counts[block.file] += sum(batch.num_rows for batch in batches)
+                counts[block.file] += _decode(block, decoder, validator, on_corrupt)
+    anomalies = [] if validator is None else validator.anomalies()
     if options.json:
-        print(json.dumps(_summarize(counts, corrupt)))
+        print(json.dumps(_summarize(counts, corrupt, anomalies)))
     else:
+        for anomaly in anomalies:
+            print(make_printable(str(anomaly)))
         good = sum(counts.values())
         print(f"{len(counts)} files, {good} good records, {len(corrupt)} corrupt")
     if not all_match:
         return 2
-    return 1 if corrupt else 0
+    return 1 if corrupt or anomalies else 0
+
+
+def _decode(
+    block: RecordBlock,
+    decoder: RecordDecoder,
+    validator: SchemaValidator | None,
+    on_corrupt: OnCorrupt,
+) -> int:
+    """Returns how many records of a block can be decoded; the validator gets to see these."""
+    corrupt: list[CorruptRecord] = []
+    batches = list(decoder.iter_block(block, corrupt.append))
+    for record in corrupt:
+        on_corrupt(record)
+    if validator is not None:
+        left_out = {record.offset for record in corrupt}
+        indices: Sequence[int] = range(block.num_records)
+        if left_out:
+            indices = [index for index in indices if block.offset_of(index) not in left_out]
+        for batch in batches:
+            validator.add(batch, functools.partial(_place, block, indices))
+            indices = indices[batch.num_rows :]
+    return sum(batch.num_rows for batch in batches)
+
+
+def _place(block: RecordBlock, indices: Sequence[int], row: int) -> Location:
+    return block.place_of(indices[row])
 
 
 def _make_decoder(options: argparse.Namespace) -> RecordDecoder | None:
@@ -101,7 +135,9 @@ def _match_each(patterns: Iterable[str]) -> tuple[dict[str, int], bool]:
     return {file.path: 0 for file in distinct_files(files)}, all_match
 
 
-def _summarize(counts: dict[str, int], corrupt: list[CorruptRecord]) -> dict[str, object]:
+def _summarize(
+    counts: dict[str, int], corrupt: list[CorruptRecord], anomalies: list[Anomaly]
+) -> dict[str, object]:
     return {
         "files": [{"file": file, "records": count} for file, count in counts.items()],
         "records": sum(counts.values()),
@@ -114,5 +150,16 @@ def _summarize(counts: dict[str, int], corrupt: list[CorruptRecord]) -> dict[str
                 "reason": record.reason,
             }
             for record in corrupt
+        ],
+        "anomalies": [
+            {
+                "feature": anomaly.feature,
+                "reason": anomaly.reason,
+                "records": anomaly.count,
+                "file": anomaly.first.file,
+                "offset": anomaly.first.offset,
+                "record": anomaly.first.record,
+            }
+            for anomaly in anomalies
         ],
     }

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tfrecord_beam.errors import Location
+
 HEADER_BYTES = 12
 """What a frame holds before its payload: the length and its CRC."""
 FOOTER_BYTES = 4
@@ -71,6 +73,11 @@ class RecordBlock:
     def offset_of(self, index: int) -> int:
         """Returns the offset in the file at which the record's frame starts."""
         return self.position + int(self.offsets[index]) - HEADER_BYTES
+
+    def place_of(self, index: int) -> Location:
+        """Returns where the record is: file, offset, and number if that is known."""
+        first = self.first_record
+        return Location(self.file, self.offset_of(index), None if first is None else first + index)
 
     def payload(self, index: int) -> memoryview:
         """Returns one record's bytes without a copy."""

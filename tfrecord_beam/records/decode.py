@@ -183,10 +183,5 @@ def _out_of_memory(num_records: int) -> MemoryError:
 
 def locate_in_block(error: DecodeError, block: RecordBlock) -> DecodeError:
     """Returns an error of the kernel with the place of the record that it is about."""
-    index = error.record or 0
-    first = block.first_record
-    return error.located(
-        file=block.file,
-        offset=block.offset_of(index),
-        record=None if first is None else first + index,
-    )
+    place = block.place_of(error.record or 0)
+    return error.located(file=place.file, offset=place.offset, record=place.record)

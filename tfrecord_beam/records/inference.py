@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import Location
 from tfrecord_beam.kernel.faults import decode_error
 from tfrecord_beam.kernel.plan import (
     SEQUENCE_COLUMN,
@@ -232,7 +231,7 @@ class RecordObserver:
             name = (failure.feature or b"").decode()
             feature = statistics.feature((SEQUENCE_COLUMN, name))
             for kind in (failure.expected, failure.found):
-                feature.add_kind(Kind(kind), _place(block, index))
+                feature.add_kind(Kind(kind), block.place_of(index))
             names.remove(name)
         _add(statistics, batch, block, np.array([index]))
 
@@ -262,9 +261,4 @@ def _decode(
 def _add(
     statistics: DatasetStatistics, batch: pa.RecordBatch, block: RecordBlock, indices: Int64Array
 ) -> None:
-    statistics.add(batch, lambda row: _place(block, int(indices[row])))
-
-
-def _place(block: RecordBlock, index: int) -> Location:
-    first = block.first_record
-    return Location(block.file, block.offset_of(index), None if first is None else first + index)
+    statistics.add(batch, lambda row: block.place_of(int(indices[row])))

@@ -78,9 +78,9 @@ def infer_tensor_representations(schema: schema_pb2.Schema) -> TensorRepresentat
 def _infer(schema: schema_pb2.Schema, *, except_for: Collection[str]) -> TensorRepresentations:
     remaining = {feature.name: feature for feature in schema.feature}
     result = {}
-    for sparse_feature in filter(_is_in_use, schema.sparse_feature):
+    for sparse_feature in filter(is_in_use, schema.sparse_feature):
         result[sparse_feature.name] = _sparse_tensor(sparse_feature, remaining)
-    for feature in filter(_is_in_use, remaining.values()):
+    for feature in filter(is_in_use, remaining.values()):
         if feature.type == schema_pb2.FeatureType.STRUCT:
             result.update(_tensors_of_struct(feature))
         elif feature.name in except_for:
@@ -96,7 +96,8 @@ def _infer(schema: schema_pb2.Schema, *, except_for: Collection[str]) -> TensorR
     return result
 
 
-def _is_in_use(feature: schema_pb2.Feature | schema_pb2.SparseFeature) -> bool:
+def is_in_use(feature: schema_pb2.Feature | schema_pb2.SparseFeature) -> bool:
+    """Returns whether a feature is neither deprecated nor in a stage before or beside its use."""
     return not feature.deprecated and feature.lifecycle_stage not in DISQUALIFYING_STAGES
 
 

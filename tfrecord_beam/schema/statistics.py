@@ -228,11 +228,9 @@ class DatasetStatistics:
           SchemaError: `batch` is none, a column is of another type, or two are of one name.
           EncodeError: a value that a feature cannot hold.
         """
-        if not isinstance(batch, pa.RecordBatch):
-            raise SchemaError(f"Expected a pyarrow.RecordBatch, found {describe(batch)}")
-        check_distinct(batch.schema.names, "columns of a batch")
+        columns = list(feature_columns(batch))
         self.rows += batch.num_rows
-        for path, column in _leaves(batch):
+        for path, column in columns:
             self.feature(path).add(column, self.options, place_of)
 
     def merge(self, other: DatasetStatistics) -> None:
@@ -246,7 +244,18 @@ class DatasetStatistics:
         return self.features.setdefault(path, FeatureStatistics())
 
 
-def _leaves(batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.Array]]:
+def feature_columns(batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.Array]]:
+    """Yields the features of a batch in layouts that `to_features` gives.
+
+    Columns of nested lists are features that each step has, as are the fields of struct columns.
+
+    Raises:
+      SchemaError: `batch` is none, a column is of another type, or two are of one name.
+      EncodeError: a value that a feature cannot hold.
+    """
+    if not isinstance(batch, pa.RecordBatch):
+        raise SchemaError(f"Expected a pyarrow.RecordBatch, found {describe(batch)}")
+    check_distinct(batch.schema.names, "columns of a batch")
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if pa.types.is_struct(column.type):
             fields = [field.name for field in column.type]

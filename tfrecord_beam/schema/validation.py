@@ -1,0 +1,260 @@
+"""Whether data fit what a TFMD schema says of them.
+
+Checked are `type`, `presence`, `value_count` and `value_counts`, `shape`, and the domains of
+integers, floats and strings, given in the feature or by the name of one of the schema's. Features
+that are deprecated or not in use yet are not looked at, nor are columns that the schema lacks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from google.protobuf.message import Message
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import Location, render
+from tfrecord_beam.kernel.plan import Kind
+from tfrecord_beam.schema.building import FEATURE_TYPES, Path
+from tfrecord_beam.schema.encoding import is_list, kind_of
+from tfrecord_beam.schema.representation_inference import is_in_use
+from tfrecord_beam.schema.statistics import PlaceOf, feature_columns
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
+
+_Rows = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class _Depth(NamedTuple):
+    """What is at one depth of a column: its lists, or the values in the innermost of them."""
+
+    values: pa.Array
+    rows: _Rows  # to which each of them belongs
+
+    def where(self, mask: pa.Array) -> _Rows:
+        """Returns the rows for which a mask of the values holds."""
+        rows: _Rows = self.rows[np.asarray(mask.fill_null(False))]
+        return rows
+
+
+class _Rule(NamedTuple):
+    """One thing that a schema says of a feature."""
+
+    expected: str
+    found: str
+    find: Callable[[list[_Depth]], _Rows]  # where it does not hold
+
+
+@dataclasses.dataclass(frozen=True)
+class Anomaly:
+    """What of a feature does not fit the schema.
+
+    Attributes:
+      feature: its name; ``##SEQUENCE##.NAME`` for one that each step has.
+      reason: what was expected and what was found.
+      count: in how many records that is so.
+      first: where the first of them is; unknown where it is a matter of all records together.
+    """
+
+    feature: str
+    reason: str
+    count: int
+    first: Location
+
+    def __str__(self) -> str:
+        return render(f"{self.reason} in {self.count} records", self.first)
+
+
+def validate_batch(schema: SchemaSource, batch: pa.RecordBatch) -> list[Anomaly]:
+    """Returns what of a record batch does not fit a schema; nothing if all does.
+
+    >>> schema = pa.schema([pa.field("age", pa.int64(), nullable=False)])
+    >>> print(*validate_batch(schema, pa.record_batch({"age": [39, None, None]})))
+    Expected a value for feature 'age', found none in 2 records - at record 1
+
+    Args:
+      schema: what `load_schema` takes.
+      batch: columns of any type that a feature can hold.
+
+    Raises:
+      SchemaError: the schema cannot be used, or a column is of another type.
+      EncodeError: a value that a feature cannot hold.
+    """
+    validator = SchemaValidator(schema)
+    validator.add(batch, lambda row: Location(record=row))
+    return validator.anomalies()
+
+
+class SchemaValidator:
+    """Checks whether batches fit a schema, each by itself and all together.
+
+    Args:
+      schema: what `load_schema` takes.
+
+    Raises:
+      SchemaError: the schema cannot be used.
+    """
+
+    def __init__(self, schema: SchemaSource) -> None:
+        loaded = load_schema(schema)
+        self._features = dict(_features(loaded.feature))
+        self._rules = {
+            path: list(_rules(feature, path, loaded)) for path, feature in self._features.items()
+        }
+        self._rows = 0
+        self._present = dict.fromkeys(self._features, 0)
+        self._found: dict[tuple[Path, str], tuple[int, Location]] = {}
+
+    def add(self, batch: pa.RecordBatch, place_of: PlaceOf) -> None:
+        """Checks a batch, with the errors of `validate_batch`.
+
+        Args:
+          batch: the rows.
+          place_of: tells where the record of a row is.
+        """
+        columns = dict(feature_columns(batch))
+        self._rows += batch.num_rows
+        for path, feature in self._features.items():
+            column = columns.get(path)
+            if column is None:
+                column = pa.nulls(batch.num_rows)
+            self._present[path] += len(column) - column.null_count
+            depths = _unfold(column)
+            for rule in _type_rules(feature, kind_of(column)) or self._rules[path]:
+                rows = np.unique(rule.find(depths))
+                if len(rows):
+                    reason = _reason(path, rule.expected, rule.found)
+                    count, first = self._found.get((path, reason), (0, place_of(int(rows[0]))))
+                    self._found[path, reason] = count + len(rows), first
+
+    def anomalies(self) -> list[Anomaly]:
+        """Returns what does not fit of all batches so far."""
+        found = [
+            Anomaly(".".join(path), reason, count, first)
+            for (path, reason), (count, first) in self._found.items()
+        ]
+        for path, feature in self._features.items():
+            present, presence = self._present[path], feature.presence
+            wanted = max(presence.min_count, math.ceil(presence.min_fraction * self._rows))
+            if present < wanted and presence.min_fraction < 1:
+                reason = _reason(path, f"values in {wanted} records", "some")
+                found.append(Anomaly(".".join(path), reason, present, Location()))
+        return found
+
+
+def _reason(path: Path, expected: str, found: str) -> str:
+    return f"Expected {expected} for feature {'.'.join(path)!r}, found {found}"
+
+
+def _features(
+    features: Iterable[schema_pb2.Feature], path: Path = ()
+) -> Iterator[tuple[Path, schema_pb2.Feature]]:
+    for feature in filter(is_in_use, features):
+        if feature.type == schema_pb2.FeatureType.STRUCT:
+            yield from _features(feature.struct_domain.feature, (*path, feature.name))
+        else:
+            yield (*path, feature.name), feature
+
+
+def _unfold(column: pa.Array) -> list[_Depth]:
+    """Returns all depths of a column; single values count as lists of one."""
+    if not is_list(column.type):
+        ends = np.append(0, np.cumsum(np.asarray(column.is_valid())))
+        column = pa.LargeListArray.from_arrays(
+            pa.array(ends, pa.int64()), column.drop_null(), mask=column.is_null()
+        )
+    depths = [_Depth(column, np.arange(len(column)))]
+    while is_list(column.type):
+        lengths = np.asarray(pc.list_value_length(column).fill_null(0))
+        column = column.flatten()
+        depths.append(_Depth(column, np.repeat(depths[-1].rows, lengths)))
+    return depths
+
+
+def _type_rules(feature: schema_pb2.Feature, kind: Kind | None) -> list[_Rule]:
+    """Returns the one rule for a column of another type, of which no other makes sense."""
+    if kind is None or FEATURE_TYPES[kind] == feature.type:
+        return []
+    expected = f"type {schema_pb2.FeatureType.Name(feature.type)}"
+    return [_Rule(expected, kind.list_name, lambda depths: _find(depths, pc.is_valid))]
+
+
+def _rules(feature: schema_pb2.Feature, path: Path, schema: schema_pb2.Schema) -> Iterator[_Rule]:
+    if feature.presence.min_fraction >= 1:
+        yield _Rule("a value", "none", lambda depths: _find(depths, pc.is_null))
+    names = ["values"] if len(path) == 1 else ["steps", "values in each step"]
+    # A shape or a list of counts may be of fewer depths, or of more.
+    bounds = zip(names, _bounds(feature, len(path)), strict=False)
+    for depth, (name, (least, most)) in enumerate(bounds):
+        if least or most is not None:
+            find = functools.partial(_find_lengths, depth, least, most)
+            yield _Rule(f"{_range_text(least, most)} {name}", "another number", find)
+    domain = _domain(feature, schema)
+    if isinstance(domain, schema_pb2.StringDomain):
+        texts = pa.array([value.encode() for value in domain.value], pa.large_binary())
+        expected = f"values among the {len(texts)} of its domain"
+        yield _Rule(expected, "others", functools.partial(_find_others, texts))
+    elif isinstance(domain, (schema_pb2.IntDomain, schema_pb2.FloatDomain)):
+        low = domain.min if domain.HasField("min") else None
+        high = domain.max if domain.HasField("max") else None
+        if low is not None or high is not None:
+            find = functools.partial(_find_values, low, high)
+            yield _Rule(f"values of {_range_text(low, high)}", "others", find)
+
+
+def _bounds(feature: schema_pb2.Feature, depths: int) -> Iterable[tuple[int, int | None]]:
+    """Returns the least and the most values that the lists of each depth may have."""
+    if feature.HasField("shape"):
+        sizes = [dimension.size for dimension in feature.shape.dim]
+        if min(sizes, default=1) < 1:  # one that is not known
+            return []
+        return [(size, size) for size in ([math.prod(sizes)] if depths == 1 else sizes)]
+    counts = feature.value_counts.value_count or [feature.value_count]
+    return [(each.min, each.max if each.HasField("max") else None) for each in counts]
+
+
+def _domain(feature: schema_pb2.Feature, schema: schema_pb2.Schema) -> Message | None:
+    field = feature.WhichOneof("domain_info")
+    if field != "domain":
+        return None if field is None else getattr(feature, field)
+    named = itertools.chain(schema.int_domain, schema.float_domain, schema.string_domain)
+    return next((domain for domain in named if domain.name == feature.domain), None)
+
+
+def _range_text(least: float | None, most: float | None) -> str:
+    if least == most:
+        return str(least)
+    if least is None:
+        return f"at most {most}"
+    return f"at least {least}" if most is None else f"{least} to {most}"
+
+
+def _find(depths: list[_Depth], predicate: Callable[[pa.Array], pa.Array]) -> _Rows:
+    return depths[0].where(predicate(depths[0].values))
+
+
+def _find_lengths(depth: int, least: int, most: int | None, depths: list[_Depth]) -> _Rows:
+    lengths = pc.list_value_length(depths[depth].values)
+    return depths[depth].where(_are_outside(lengths, least, most))
+
+
+def _find_values(least: float | None, most: float | None, depths: list[_Depth]) -> _Rows:
+    return depths[-1].where(_are_outside(depths[-1].values, least, most))
+
+
+def _find_others(texts: pa.Array, depths: list[_Depth]) -> _Rows:
+    values = depths[-1].values.cast(pa.large_binary())
+    return depths[-1].where(pc.invert(pc.is_in(values, texts)))
+
+
+def _are_outside(numbers: pa.Array, least: float | None, most: float | None) -> pa.Array:
+    """Returns which numbers are below or above bounds; none of those that are no numbers."""
+    below = pa.scalar(False) if least is None else pc.less(numbers, least)
+    above = pa.scalar(False) if most is None else pc.greater(numbers, most)
+    return pc.or_(below, above)
