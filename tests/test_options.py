@@ -28,12 +28,14 @@ from tfrecord_beam import (
     TFExampleBeamRecord,
     TFExampleRecord,
     TFRecordWriter,
+    WriteToTFRecord,
     convert,
     count,
     infer_schema,
     iter_batches,
     kernel,
     read_table,
+    write_table,
 )
 from tfrecord_beam.options import MAX_INT, check_int, describe
 
@@ -60,6 +62,8 @@ def _read(path: str) -> dict[str, Take]:
         "infer_schema": lambda **options: infer_schema(path, **options),
         "InferSchema": lambda **options: InferSchema(path, **options),
         "TFRecordWriter": lambda **options: TFRecordWriter(f"{path}.new", **options),
+        "write_table": lambda **options: write_table({"a": [1]}, f"{path}.out", **options),
+        "WriteToTFRecord": lambda **options: WriteToTFRecord(f"{path}.out", **options),
         "Project": Project,
         "TFExampleRecord": lambda **options: TFExampleRecord(path, **options),
         "TFExampleBeamRecord": lambda **options: TFExampleBeamRecord("text", **options),
@@ -106,7 +110,12 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
             b"Example",
             "example",
         ],
-        "TFRecordWriter": [None, 5, "example", "ExampleListWithContext"],
+        "TFRecordWriter write_table WriteToTFRecord": [
+            None,
+            5,
+            "example",
+            "ExampleListWithContext",
+        ],
     },
     "partition_columns": {
         "BeamSource iter_batches read_table convert": ["Hive", "", 5, True, [], ["hive"]]
@@ -119,13 +128,30 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
             "rar",
             True,
         ],
-        "TFRecordWriter": [5, b"gzip", "rar", True, "auto"],
+        "TFRecordWriter write_table WriteToTFRecord": [5, b"gzip", "rar", True, "auto"],
     },
-    "compression_level": {"TFRecordWriter": ["3", 1.5, True, -1, 0, 9]},
-    "mode": {"TFRecordWriter convert": [None, 5, "append", b"error"]},
-    "null_as_absent": {"TFRecordWriter": _FLAG},
-    "null_values": {"TFRecordWriter": [None, 5, "keep", b"drop"]},
-    "feature_list_columns": {"TFRecordWriter": [5, "age", [5], ["age"]]},
+    "compression_level": {"TFRecordWriter write_table WriteToTFRecord": ["3", 1.5, True, -1, 0, 9]},
+    "mode": {
+        "TFRecordWriter convert": [None, 5, "append", b"error"],
+        "write_table WriteToTFRecord": [None, 5, "Append", b"error", "overwrite_partitions"],
+    },
+    "null_as_absent": {"TFRecordWriter write_table WriteToTFRecord": _FLAG},
+    "null_values": {"TFRecordWriter write_table WriteToTFRecord": [None, 5, "keep", b"drop"]},
+    "feature_list_columns": {
+        "TFRecordWriter write_table WriteToTFRecord": [5, "age", [5], ["age"]]
+    },
+    "file_name_suffix": {"write_table WriteToTFRecord": [None, 5, b".a", "/a", ".a*"]},
+    "num_shards": {"write_table WriteToTFRecord": [*_SIZE, 1_000_001]},
+    "shard_name_template": {"write_table WriteToTFRecord": [5, b"-SS", "-NN", "/SS", "-U-SS"]},
+    "max_records_per_shard": {"write_table WriteToTFRecord": _SIZE},
+    "max_bytes_per_shard": {"write_table WriteToTFRecord": _SIZE},
+    "partition_by": {"write_table WriteToTFRecord": [5, "age", [5], [], [""], ["age", "age"]]},
+    "keep_partition_columns": {"write_table WriteToTFRecord": [*_FLAG, True]},
+    "write_locality": {"WriteToTFRecord": [None, 5, "Local", b"local"]},
+    "seed": {"write_table WriteToTFRecord": ["1", 1.5, True, -1, MAX_INT + 1, 1]},
+    "ordered": {"WriteToTFRecord": _FLAG},
+    "write_success": {"write_table WriteToTFRecord": _FLAG},
+    "write_index": {"write_table WriteToTFRecord": _FLAG},
     "columns": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
         "convert": _COLUMNS,
@@ -137,7 +163,8 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     },
     "schema": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
-        "TFExampleRecord TFExampleBeamRecord TFRecordWriter convert": [5, [], {}]
+        "TFExampleRecord TFExampleBeamRecord TFRecordWriter convert write_table "
+        "WriteToTFRecord": [5, [], {}]
     },
     "scalars": {
         "iter_batches read_table": [*_COLUMNS, None, True],
@@ -157,7 +184,7 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     "num_epochs": {"RecordBatches": ["1", 1.5, True, -1, MAX_INT + 1]},
     "shuffle_buffer_size": {"RecordBatches": [*_SIZE, None]},
     "shuffle_seed": {"RecordBatches": ["1", 1.5, -1, 10**5000]},
-    "shuffle": {"RecordBatches": _FLAG},
+    "shuffle": {"RecordBatches": _FLAG, "write_table WriteToTFRecord": [*_FLAG, True]},
     "drop_final_batch": {"RecordBatches": _FLAG},
 }
 
@@ -196,10 +223,18 @@ def test_wrong_value_is_refused_at_once(
         infer_schema,
         InferSchema,
         TFRecordWriter,
+        write_table,
+        WriteToTFRecord,
     ],
 )
 def test_every_option_is_in_the_table(taker: Callable[..., object]) -> None:
-    assert set(inspect.signature(taker).parameters) <= {*_WRONG, "file_pattern", "path"}
+    assert set(inspect.signature(taker).parameters) <= {
+        *_WRONG,
+        "data",
+        "file_path_prefix",
+        "file_pattern",
+        "path",
+    }
 
 
 @pytest.mark.parametrize("value", [1, MAX_INT])

@@ -1,4 +1,4 @@
-"""The transform that writes TFRecord files: wiring only, see `tfrecord_beam.records.writing`.
+"""The transform that writes TFRecord files: wiring only.
 
 Elements -> what bundles wrote -> [merged files] -> files in place. What all workers did meets in
 one place as the side input of a step that runs once; what many are to do is spread by a grouping.
@@ -9,48 +9,32 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
-from apache_beam.pvalue import AsList, AsSingleton, TaggedOutput
-from apache_beam.transforms.window import BoundedWindow, GlobalWindow, GlobalWindows
-from apache_beam.utils.windowed_value import WindowedValue
+from apache_beam.pvalue import AsList, AsSingleton
+from apache_beam.transforms.window import GlobalWindows
 
-from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
-from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
-from tfrecord_beam.records.writing.names import make_id, name_pane
+from tfrecord_beam.records.writing.encoding import make_encoding
 from tfrecord_beam.records.writing.options import Locality, Mode, WriteOptions
-from tfrecord_beam.records.writing.publish import (
-    Ending,
-    Publication,
-    WrittenFile,
-    check_mode,
-    finish,
-    name_files,
-    plan_ending,
-    publish,
-    publish_locally,
-    start_write,
-)
-from tfrecord_beam.records.writing.shards import (
-    Merge,
-    ShardFile,
-    StartedWrite,
-    merge,
-    plan_merges,
-)
+from tfrecord_beam.records.writing.publish import WrittenFile, check_mode
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
-from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.collect import Collect, CollectByWindow
-from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
-from tfrecord_beam.transforms.workers import LibraryDoFn
-
-_ENDING = "ending"
-_SPILLS = "spills"
+from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
+from tfrecord_beam.transforms.write_steps import (
+    ENDING,
+    SPILLS,
+    PublishPane,
+    WriteBundles,
+    WriteLocally,
+    WriteSteps,
+    WriteWindows,
+)
 
 
 class WriteToTFRecord(beam.PTransform):
@@ -203,7 +187,7 @@ class WriteToTFRecord(beam.PTransform):
 
     def expand(self, elements: beam.PCollection[Any]) -> beam.PCollection[WrittenFile]:
         self._check_input(elements)
-        steps = _Steps(self._options, self._encoding)
+        steps = WriteSteps(self._options, self._encoding)
         once = elements.pipeline | "Impulse" >> beam.Impulse()
         write = AsSingleton(once | "Start" >> beam.Map(steps.start))
         if elements.element_type != pa.RecordBatch:
@@ -211,7 +195,7 @@ class WriteToTFRecord(beam.PTransform):
             collect = Collect() if is_global else CollectByWindow()
             elements = elements | "Collect" >> beam.ParDo(collect)
         if self._options.write_locality == "local":
-            written = elements | "WriteFiles" >> beam.ParDo(_WriteLocally(steps), write)
+            written = elements | "WriteFiles" >> beam.ParDo(WriteLocally(steps), write)
         elif elements.is_bounded:
             written = self._write_bounded(elements, once, write, steps)
         else:
@@ -224,10 +208,10 @@ class WriteToTFRecord(beam.PTransform):
         elements: beam.PCollection[Any],
         once: beam.PCollection[bytes],
         write: AsSingleton,
-        steps: _Steps,
+        steps: WriteSteps,
     ) -> beam.PCollection[WrittenFile]:
         is_windowed = not isinstance(elements.windowing.windowfn, GlobalWindows)
-        results = elements | "WriteBundles" >> beam.ParDo(_WriteBundles(steps), write)
+        results = elements | "WriteBundles" >> beam.ParDo(WriteBundles(steps), write)
         if not elements.windowing.is_default():
             results |= "Rewindow" >> beam.WindowInto(GlobalWindows())
         merged: Any = ()
@@ -240,28 +224,28 @@ class WriteToTFRecord(beam.PTransform):
             )
         planned = once | "PlanFiles" >> beam.FlatMap(
             steps.plan_files, AsList(results), merged, write, is_windowed
-        ).with_outputs(_ENDING, main="publications")
+        ).with_outputs(ENDING, main="publications")
         in_place = (
             planned.publications
             | "SpreadFiles" >> beam.GroupByKey()
             | "Publish" >> beam.FlatMap(steps.publish, write)
         )
         return once | "Finish" >> beam.FlatMap(
-            steps.finish, AsList(in_place), AsSingleton(planned[_ENDING], default_value=None)
+            steps.finish, AsList(in_place), AsSingleton(planned[ENDING], default_value=None)
         )
 
     def _write_panes(
-        self, elements: beam.PCollection[Any], write: AsSingleton, steps: _Steps
+        self, elements: beam.PCollection[Any], write: AsSingleton, steps: WriteSteps
     ) -> beam.PCollection[WrittenFile]:
         published = (
             elements
-            | "WriteBundles" >> beam.ParDo(_WriteWindows(steps), write)
+            | "WriteBundles" >> beam.ParDo(WriteWindows(steps), write)
             | "GroupByWindow" >> beam.GroupByKey()
             | "PublishPane"
-            >> beam.ParDo(_PublishPane(steps), write).with_outputs(_SPILLS, main="written")
+            >> beam.ParDo(PublishPane(steps), write).with_outputs(SPILLS, main="written")
         )
         _ = (
-            published[_SPILLS]
+            published[SPILLS]
             # What was published is settled before that of which it was made is gone.
             | "Settle" >> beam.Reshuffle()
             | "CleanUp" >> beam.Map(steps.file_system.delete)
@@ -277,185 +261,3 @@ class WriteToTFRecord(beam.PTransform):
                 "Expected mode='error' or 'append' for an unbounded input, whose writing never "
                 f"ends, found {self._options.mode!r}"
             )
-
-
-class _Steps:
-    """What the steps do, each with Beam's file systems."""
-
-    def __init__(self, options: WriteOptions, encoding: RowEncoding) -> None:
-        self.options = options
-        self.encoding = encoding
-        self.file_system = BeamOutputFileSystem()
-
-    def start(self, _: bytes) -> StartedWrite:
-        return start_write(self.options, self.file_system)
-
-    def open_bundle(self, write: StartedWrite) -> BundleWriter:
-        return BundleWriter(self.options, self.encoding, self.file_system, write)
-
-    def plan_merges(self, _: bytes, results: Sequence[BundleResult]) -> Iterator[tuple[int, Merge]]:
-        return enumerate(plan_merges(result.segments for result in results))
-
-    def merge(self, keyed: tuple[int, Iterable[Merge]], write: StartedWrite) -> Iterator[ShardFile]:
-        for pieces in keyed[1]:
-            yield from self.merge_one(pieces, write)
-
-    def merge_one(self, pieces: Merge, write: StartedWrite) -> list[ShardFile]:
-        return merge(pieces, self.options, write, self.file_system, BeamFileSystem().open)
-
-    def plan_files(
-        self,
-        _: bytes,
-        results: Sequence[BundleResult],
-        merged: Sequence[ShardFile],
-        write: StartedWrite,
-        is_windowed: bool,
-    ) -> Iterator[Any]:
-        if write.is_skipped:
-            return
-        files = [*merged, *(file for result in results for file in result.files)]
-        check_results(results, files)
-        publications = name_files(files, self.options, write, is_windowed=is_windowed)
-        ending = plan_ending(publications, self.options, write, self.file_system)
-        yield TaggedOutput(_ENDING, ending)
-        yield from enumerate(publications)
-
-    def publish(
-        self, keyed: tuple[int, Iterable[Publication]], write: StartedWrite
-    ) -> Iterator[WrittenFile]:
-        for publication in keyed[1]:
-            yield self.publish_one(publication, write)
-
-    def publish_one(self, publication: Publication, write: StartedWrite) -> WrittenFile:
-        written = publish(publication, self.options, write, self.file_system)
-        _count_file(written)
-        return written
-
-    def finish(
-        self, _: bytes, written: Sequence[WrittenFile], ending: Ending | None
-    ) -> Sequence[WrittenFile]:
-        if ending is not None:
-            finish(written, ending, self.options, self.file_system)
-        return sorted(written)
-
-
-class _WriteBundles(LibraryDoFn):
-    """Writes the elements of a bundle to temporary files, and gives what it wrote at its end.
-
-    All windows share a writer: what it gives is in one of them, any of them.
-    """
-
-    def __init__(self, steps: _Steps) -> None:
-        self._steps = steps
-        self._writers: dict[BoundedWindow | None, BundleWriter] = {}
-
-    def start_bundle(self) -> None:
-        self._window: BoundedWindow = GlobalWindow()
-
-    def process(
-        self, element: Any, write: StartedWrite, window: Any = beam.DoFn.WindowParam
-    ) -> None:
-        if write.is_skipped:
-            return
-        self._window = window
-        key = self._writer_key(window)
-        if key not in self._writers:
-            self._writers[key] = self._open(write)
-        try:
-            self._writers[key].write(element, _name_window(window))
-        except BaseException:
-            self.teardown()
-            raise
-
-    def finish_bundle(self) -> Iterator[WindowedValue]:
-        while self._writers:
-            key, writer = self._writers.popitem()
-            window = key or self._window
-            for result in self._close(writer):
-                yield WindowedValue(result, window.max_timestamp(), (window,))
-
-    def teardown(self) -> None:
-        """Deletes the files of a bundle that failed."""
-        while self._writers:
-            self._writers.popitem()[1].discard()
-
-    def _writer_key(self, window: BoundedWindow) -> BoundedWindow | None:
-        return None
-
-    def _open(self, write: StartedWrite) -> BundleWriter:
-        return self._steps.open_bundle(write)
-
-    def _close(self, writer: BundleWriter) -> Iterable[Any]:
-        return [writer.close()]
-
-
-class _WriteWindows(_WriteBundles):
-    """The same with a writer for each window; what it gives is keyed, to be grouped."""
-
-    def _writer_key(self, window: BoundedWindow) -> BoundedWindow | None:
-        return window
-
-    def _close(self, writer: BundleWriter) -> Iterable[Any]:
-        return [(None, writer.close())]
-
-
-class _WriteLocally(_WriteWindows):
-    """Puts the files in place at the end of each bundle, and gives these."""
-
-    def _open(self, write: StartedWrite) -> BundleWriter:
-        steps = self._steps
-        check_mode(steps.options, steps.file_system, write)
-        self._write = write
-        # A temporary folder of its own: no step comes after all bundles of this machine.
-        return steps.open_bundle(write._replace(id=make_id()))
-
-    def _close(self, writer: BundleWriter) -> Iterable[Any]:
-        steps = self._steps
-        files = writer.close().files
-        for written in publish_locally(files, steps.options, self._write, steps.file_system):
-            _count_file(written)
-            yield written
-        steps.file_system.remove_folder(writer.folder)
-
-
-class _PublishPane(LibraryDoFn):
-    """Puts all records of a pane into files. Outputs: these; `_SPILLS`, what is done with.
-
-    The files of a pane are few: one worker makes them all.
-    """
-
-    def __init__(self, steps: _Steps) -> None:
-        self._steps = steps
-
-    def process(
-        self,
-        keyed: tuple[None, Iterable[BundleResult]],
-        write: StartedWrite,
-        window: Any = beam.DoFn.WindowParam,
-        pane: Any = beam.DoFn.PaneInfoParam,
-    ) -> Iterator[Any]:
-        steps = self._steps
-        results = list(keyed[1])
-        segments = [result.segments for result in results]
-        name = _name_window(window, pane.index) or f"-pane-{pane.index}"
-        merges = plan_merges(segments, name)
-        files = [file for pieces in merges for file in steps.merge_one(pieces, write)]
-        check_results(results, files)
-        publications = name_files(files, steps.options, write, is_windowed=True)
-        for publication in publications:
-            yield steps.publish_one(publication, write)
-        spills = sorted({segment.path for pieces in merges for segment in pieces.segments})
-        yield TaggedOutput(_SPILLS, spills)
-
-
-def _name_window(window: BoundedWindow, pane: int = 0) -> str:
-    if isinstance(window, GlobalWindow):
-        return ""
-    start = getattr(window, "start", window.end)
-    return name_pane(start.micros, window.end.micros, pane)
-
-
-def _count_file(written: WrittenFile) -> None:
-    metrics.count("files_written")
-    metrics.count("records_written", written.num_records)
-    metrics.count("bytes_written", written.num_bytes)

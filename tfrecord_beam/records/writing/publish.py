@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import socket
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.hive import Partition, format_path
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
-from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames, make_id
+from tfrecord_beam.records.writing.folder import OutputFolder
+from tfrecord_beam.records.writing.names import SUCCESS_NAME, make_id
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.shards import ShardFile, StartedWrite, make_temporary_path
 from tfrecord_beam.records.writing.writer import FrameFile
@@ -84,7 +85,7 @@ def check_mode(
       file_system: where they are.
       write: one that runs already, whose files do not count.
     """
-    _Folder(options.names, file_system).check(options.mode, write)
+    OutputFolder(options.names, file_system).check(options.mode, write)
 
 
 def publish_locally(
@@ -118,7 +119,7 @@ def start_write(options: WriteOptions, file_system: OutputFileSystem) -> Started
     Raises:
       WriteError: as `check_mode`.
     """
-    folder = _Folder(options.names, file_system)
+    folder = OutputFolder(options.names, file_system)
     folder.check(options.mode)
     write_id = make_id()
     seed = int(write_id, 16) if options.seed is None else options.seed
@@ -169,7 +170,7 @@ def plan_ending(
     Raises:
       WriteError: as `check_mode`: meanwhile there are files.
     """
-    folder = _Folder(options.names, file_system)
+    folder = OutputFolder(options.names, file_system)
     folder.check(options.mode)
     finals = {publication.written.path for publication in publications}
     replaced = folder.find_replaced(finals, options.mode)
@@ -226,7 +227,7 @@ def publish(
     try:
         _retry(functools.partial(_rename, temporary, written, file_system))
     except WriteError as error:
-        there = _Folder(options.names, file_system).own_files
+        there = OutputFolder(options.names, file_system).own_files
         shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
         hint = f"there are {len(there)} files of this name, each of them whole: {shown}"
         raise WriteError(error.message, error.location, hint if there else None) from error
@@ -283,74 +284,3 @@ def _retry(action: Callable[[], object]) -> None:
         except WriteError:
             time.sleep(wait_sec)
     action()
-
-
-class _Folder:
-    """What there is in the folder of a write, before it changes anything.
-
-    Attributes:
-      own_files: paths of the files that a write of the same names made.
-      temporary_folders: by the ids of writes, those that run or died.
-    """
-
-    def __init__(self, names: FileNames, file_system: OutputFileSystem) -> None:
-        self._names = names
-        listing = file_system.list_folder(names.folder, enter=_is_partition)
-        self._files = listing.files
-        relative = [path.removeprefix(names.folder) for path in listing.files]
-        self.own_files = names.own(relative)
-        self.temporary_folders = {
-            write_id: path
-            for path in listing.folders
-            if (write_id := names.id_of_temporary(path.removeprefix(names.folder)))
-        }
-
-    def check(self, mode: str, write: StartedWrite | None = None) -> None:
-        """Raises WriteError where the mode does not allow a write; one's own files do not count."""
-        others = [path for path in self.own_files if write is None or write.id not in path]
-        if mode == "error" and others:
-            raise WriteError(
-                f"Expected no file of this name, found {len(others)}",
-                Location(others[0]),
-                "mode='overwrite' replaces them, 'append' adds to them",
-            )
-        if mode == "append":
-            for write_id, folder in self.temporary_folders.items():
-                if any(write_id in path for path in self.own_files):
-                    raise WriteError(
-                        "Expected all files of an earlier write or none, found some of one that "
-                        "died, or that is just ending",
-                        Location(folder),
-                        f"delete the files with {write_id} in their names, and this folder",
-                    )
-
-    def find_replaced(self, finals: Collection[str], mode: str) -> list[str]:
-        """Returns the files that are to go once those of the write are in place."""
-        if not mode.startswith("overwrite"):
-            return []
-        partitions = {path.rpartition("/")[0] for path in finals}
-        return [
-            path
-            for path in self.own_files
-            if path not in finals and (mode == "overwrite" or path.rpartition("/")[0] in partitions)
-        ]
-
-    def find_side_cars(
-        self, replaced: Iterable[str], finals: Iterable[str], options: WriteOptions
-    ) -> list[str]:
-        """Returns what belongs to files that are replaced: Hadoop's checksums, and indexes."""
-        marks = [self._names.folder + SUCCESS_NAME] if options.write_success else []
-        stale = {_checksum_path(path) for path in (*replaced, *finals, *marks)}
-        if not options.write_index:  # else those of new files are new
-            replaced = (*replaced, *finals)
-        stale |= {index_path(path) for path in replaced}
-        return [path for path in self._files if path in stale]
-
-
-def _is_partition(folder: str) -> bool:
-    return "=" in folder and folder[0] not in "._"
-
-
-def _checksum_path(path: str) -> str:
-    folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}.{name}.crc"

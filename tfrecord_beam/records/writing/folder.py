@@ -1,0 +1,83 @@
+"""What there is in the folder of a write, and which of it a mode lets the write change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.records.index import index_path
+from tfrecord_beam.records.writing.file_system import OutputFileSystem
+from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames
+from tfrecord_beam.records.writing.options import WriteOptions
+from tfrecord_beam.records.writing.shards import StartedWrite
+
+
+class OutputFolder:
+    """What there is in the folder of a write, before it changes anything.
+
+    Attributes:
+      own_files: paths of the files that a write of the same names made.
+      temporary_folders: by the ids of writes, those that run or died.
+    """
+
+    def __init__(self, names: FileNames, file_system: OutputFileSystem) -> None:
+        self._names = names
+        listing = file_system.list_folder(names.folder, enter=_is_partition)
+        self._files = listing.files
+        relative = [path.removeprefix(names.folder) for path in listing.files]
+        self.own_files = names.own(relative)
+        self.temporary_folders = {
+            write_id: path
+            for path in listing.folders
+            if (write_id := names.id_of_temporary(path.removeprefix(names.folder)))
+        }
+
+    def check(self, mode: str, write: StartedWrite | None = None) -> None:
+        """Raises WriteError where the mode does not allow a write; one's own files do not count."""
+        others = [path for path in self.own_files if write is None or write.id not in path]
+        if mode == "error" and others:
+            raise WriteError(
+                f"Expected no file of this name, found {len(others)}",
+                Location(others[0]),
+                "mode='overwrite' replaces them, 'append' adds to them",
+            )
+        if mode == "append":
+            for write_id, folder in self.temporary_folders.items():
+                if any(write_id in path for path in self.own_files):
+                    raise WriteError(
+                        "Expected all files of an earlier write or none, found some of one that "
+                        "died, or that is just ending",
+                        Location(folder),
+                        f"delete the files with {write_id} in their names, and this folder",
+                    )
+
+    def find_replaced(self, finals: Collection[str], mode: str) -> list[str]:
+        """Returns the files that are to go once those of the write are in place."""
+        if not mode.startswith("overwrite"):
+            return []
+        partitions = {path.rpartition("/")[0] for path in finals}
+        return [
+            path
+            for path in self.own_files
+            if path not in finals and (mode == "overwrite" or path.rpartition("/")[0] in partitions)
+        ]
+
+    def find_side_cars(
+        self, replaced: Iterable[str], finals: Iterable[str], options: WriteOptions
+    ) -> list[str]:
+        """Returns what belongs to files that are replaced: Hadoop's checksums, and indexes."""
+        marks = [self._names.folder + SUCCESS_NAME] if options.write_success else []
+        stale = {_checksum_path(path) for path in (*replaced, *finals, *marks)}
+        if not options.write_index:  # else those of new files are new
+            replaced = (*replaced, *finals)
+        stale |= {index_path(path) for path in replaced}
+        return [path for path in self._files if path in stale]
+
+
+def _is_partition(folder: str) -> bool:
+    return "=" in folder and folder[0] not in "._"
+
+
+def _checksum_path(path: str) -> str:
+    folder, slash, name = path.rpartition("/")
+    return f"{folder}{slash}.{name}.crc"

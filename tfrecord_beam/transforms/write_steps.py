@@ -1,0 +1,226 @@
+"""The steps of a write in a pipeline. What they do is in `tfrecord_beam.records.writing`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.pvalue import TaggedOutput
+from apache_beam.transforms.window import BoundedWindow, GlobalWindow
+from apache_beam.utils.windowed_value import WindowedValue
+
+from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
+from tfrecord_beam.records.writing.encoding import RowEncoding
+from tfrecord_beam.records.writing.names import make_id, name_pane
+from tfrecord_beam.records.writing.options import WriteOptions
+from tfrecord_beam.records.writing.publish import (
+    Ending,
+    Publication,
+    WrittenFile,
+    check_mode,
+    finish,
+    name_files,
+    plan_ending,
+    publish,
+    publish_locally,
+    start_write,
+)
+from tfrecord_beam.records.writing.shards import (
+    Merge,
+    ShardFile,
+    StartedWrite,
+    merge,
+    plan_merges,
+)
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
+from tfrecord_beam.transforms.workers import LibraryDoFn
+
+ENDING = "ending"
+"""Tag of the output that tells what is left to do at the end."""
+
+SPILLS = "spills"
+"""Tag of the output that has the spill files that are done with."""
+
+
+class WriteSteps:
+    """What the steps do, each with Beam's file systems."""
+
+    def __init__(self, options: WriteOptions, encoding: RowEncoding) -> None:
+        self.options = options
+        self.encoding = encoding
+        self.file_system = BeamOutputFileSystem()
+
+    def start(self, _: bytes) -> StartedWrite:
+        return start_write(self.options, self.file_system)
+
+    def open_bundle(self, write: StartedWrite) -> BundleWriter:
+        return BundleWriter(self.options, self.encoding, self.file_system, write)
+
+    def plan_merges(self, _: bytes, results: Sequence[BundleResult]) -> Iterator[tuple[int, Merge]]:
+        return enumerate(plan_merges(result.segments for result in results))
+
+    def merge(self, keyed: tuple[int, Iterable[Merge]], write: StartedWrite) -> Iterator[ShardFile]:
+        for pieces in keyed[1]:
+            yield from self.merge_one(pieces, write)
+
+    def merge_one(self, pieces: Merge, write: StartedWrite) -> list[ShardFile]:
+        return merge(pieces, self.options, write, self.file_system, BeamFileSystem().open)
+
+    def plan_files(
+        self,
+        _: bytes,
+        results: Sequence[BundleResult],
+        merged: Sequence[ShardFile],
+        write: StartedWrite,
+        is_windowed: bool,
+    ) -> Iterator[Any]:
+        if write.is_skipped:
+            return
+        files = [*merged, *(file for result in results for file in result.files)]
+        check_results(results, files)
+        publications = name_files(files, self.options, write, is_windowed=is_windowed)
+        ending = plan_ending(publications, self.options, write, self.file_system)
+        yield TaggedOutput(ENDING, ending)
+        yield from enumerate(publications)
+
+    def publish(
+        self, keyed: tuple[int, Iterable[Publication]], write: StartedWrite
+    ) -> Iterator[WrittenFile]:
+        for publication in keyed[1]:
+            yield self.publish_one(publication, write)
+
+    def publish_one(self, publication: Publication, write: StartedWrite) -> WrittenFile:
+        written = publish(publication, self.options, write, self.file_system)
+        _count_file(written)
+        return written
+
+    def finish(
+        self, _: bytes, written: Sequence[WrittenFile], ending: Ending | None
+    ) -> Sequence[WrittenFile]:
+        if ending is not None:
+            finish(written, ending, self.options, self.file_system)
+        return sorted(written)
+
+
+class WriteBundles(LibraryDoFn):
+    """Writes the elements of a bundle to temporary files, and gives what it wrote at its end.
+
+    All windows share a writer: what it gives is in one of them, any of them.
+    """
+
+    def __init__(self, steps: WriteSteps) -> None:
+        self._steps = steps
+        self._writers: dict[BoundedWindow | None, BundleWriter] = {}
+
+    def start_bundle(self) -> None:
+        self._window: BoundedWindow = GlobalWindow()
+
+    def process(
+        self, element: Any, write: StartedWrite, window: Any = beam.DoFn.WindowParam
+    ) -> None:
+        if write.is_skipped:
+            return
+        self._window = window
+        key = self._writer_key(window)
+        if key not in self._writers:
+            self._writers[key] = self._open(write)
+        try:
+            self._writers[key].write(element, _name_window(window))
+        except BaseException:
+            self.teardown()
+            raise
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        while self._writers:
+            key, writer = self._writers.popitem()
+            window = key or self._window
+            for result in self._close(writer):
+                yield WindowedValue(result, window.max_timestamp(), (window,))
+
+    def teardown(self) -> None:
+        """Deletes the files of a bundle that failed."""
+        while self._writers:
+            self._writers.popitem()[1].discard()
+
+    def _writer_key(self, window: BoundedWindow) -> BoundedWindow | None:
+        return None
+
+    def _open(self, write: StartedWrite) -> BundleWriter:
+        return self._steps.open_bundle(write)
+
+    def _close(self, writer: BundleWriter) -> Iterable[Any]:
+        return [writer.close()]
+
+
+class WriteWindows(WriteBundles):
+    """The same with a writer for each window; what it gives is keyed, to be grouped."""
+
+    def _writer_key(self, window: BoundedWindow) -> BoundedWindow | None:
+        return window
+
+    def _close(self, writer: BundleWriter) -> Iterable[Any]:
+        return [(None, writer.close())]
+
+
+class WriteLocally(WriteWindows):
+    """Puts the files in place at the end of each bundle, and gives these."""
+
+    def _open(self, write: StartedWrite) -> BundleWriter:
+        steps = self._steps
+        check_mode(steps.options, steps.file_system, write)
+        self._write = write
+        # A temporary folder of its own: no step comes after all bundles of this machine.
+        return steps.open_bundle(write._replace(id=make_id()))
+
+    def _close(self, writer: BundleWriter) -> Iterable[Any]:
+        steps = self._steps
+        files = writer.close().files
+        for written in publish_locally(files, steps.options, self._write, steps.file_system):
+            _count_file(written)
+            yield written
+        steps.file_system.remove_folder(writer.folder)
+
+
+class PublishPane(LibraryDoFn):
+    """Puts all records of a pane into files. Outputs: these; `SPILLS`, what is done with.
+
+    The files of a pane are few: one worker makes them all.
+    """
+
+    def __init__(self, steps: WriteSteps) -> None:
+        self._steps = steps
+
+    def process(
+        self,
+        keyed: tuple[None, Iterable[BundleResult]],
+        write: StartedWrite,
+        window: Any = beam.DoFn.WindowParam,
+        pane: Any = beam.DoFn.PaneInfoParam,
+    ) -> Iterator[Any]:
+        steps = self._steps
+        results = list(keyed[1])
+        segments = [result.segments for result in results]
+        name = _name_window(window, pane.index) or f"-pane-{pane.index}"
+        merges = plan_merges(segments, name)
+        files = [file for pieces in merges for file in steps.merge_one(pieces, write)]
+        check_results(results, files)
+        publications = name_files(files, steps.options, write, is_windowed=True)
+        for publication in publications:
+            yield steps.publish_one(publication, write)
+        spills = sorted({segment.path for pieces in merges for segment in pieces.segments})
+        yield TaggedOutput(SPILLS, spills)
+
+
+def _name_window(window: BoundedWindow, pane: int = 0) -> str:
+    if isinstance(window, GlobalWindow):
+        return ""
+    start = getattr(window, "start", window.end)
+    return name_pane(start.micros, window.end.micros, pane)
+
+
+def _count_file(written: WrittenFile) -> None:
+    metrics.count("files_written")
+    metrics.count("records_written", written.num_records)
+    metrics.count("bytes_written", written.num_bytes)
