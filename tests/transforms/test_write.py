@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -15,6 +16,7 @@ from apache_beam.transforms.display import DisplayData
 from apache_beam.transforms.window import FixedWindows, TimestampedValue
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.example_files import NUM_RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import Run, run
@@ -29,7 +31,10 @@ from tfrecord_beam import (
     read_table,
 )
 from tfrecord_beam.kernel.reference.protos import Example
-from tfrecord_beam.records.writing import spill
+from tfrecord_beam.records.writing import publish, spill
+from tfrecord_beam.records.writing.bundle import BundleWriter
+from tfrecord_beam.transforms import write_steps
+from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 
 SCHEMA_OF_IDS = schema_pb2.Schema(feature=[{"name": "id", "type": "INT"}])
 RECORDS = [b"record %d" % i for i in range(50)]
@@ -161,6 +166,74 @@ def test_pipeline_that_failed_can_run_again(
     files = written(attempt())
     check_files(folder, files)
     assert sorted(records_in(*(file.path for file in files))) == sorted(RECORDS)
+
+
+@pytest.fixture
+def faults(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., None]:
+    """Makes Beam's files fail as told; see `FaultyFileSystem`."""
+
+    def plan(**options: Any) -> None:
+        file_system = FaultyFileSystem(
+            tmp_path_factory.mktemp("plan"), BeamOutputFileSystem(), **options
+        )
+        monkeypatch.setattr(write_steps, "BeamOutputFileSystem", lambda: file_system)
+        monkeypatch.setattr(publish, "RETRY_WAITS_SEC", (0, 0))
+
+    return plan
+
+
+WAYS: list[dict[str, Any]] = [{}, {"num_shards": 3}]
+"""Options by which bundles write whole files, or spill."""
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_what_fails_once_does_no_harm(
+    tmp_path: pathlib.Path, faults: Callable[..., None], options: dict[str, Any]
+) -> None:
+    faults(fail={"rename": 1, "delete": 1, "remove_folder": 1})
+    (tmp_path / "a-00007-of-00009.tfrecord").touch()
+    files = write(RECORDS, tmp_path / "a", mode="overwrite", **options)
+    check_files(tmp_path, files)
+    assert sorted(records_in(*(file.path for file in files))) == sorted(RECORDS)
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_rename_that_always_fails_fails_the_pipeline(
+    tmp_path: pathlib.Path, faults: Callable[..., None], options: dict[str, Any]
+) -> None:
+    faults(fail={"rename": ALWAYS}, only="-00000-of")
+    with pytest.raises(WriteError, match=r"Expected to rename, found .* - at .*a-00000-of-0000"):
+        write(RECORDS, tmp_path / "a", **options)
+    visible = [path for path in paths_in(tmp_path) if not path.startswith(".")]
+    assert all(name.startswith(("a-00001-", "a-00002-")) for name in visible)
+
+
+@pytest.mark.parametrize("options", WAYS)
+def test_full_disk_leaves_no_final_file(
+    tmp_path: pathlib.Path, faults: Callable[..., None], options: dict[str, Any]
+) -> None:
+    (tmp_path / "a-00007-of-00009.tfrecord").touch()
+    faults(room=100)
+    with pytest.raises(WriteError, match="No space left on device"):
+        write(RECORDS, tmp_path / "a", mode="overwrite", **options)
+    visible = [path for path in paths_in(tmp_path) if not path.startswith(".")]
+    assert visible == ["a-00007-of-00009.tfrecord"]
+
+
+def test_records_that_get_lost_are_missed(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = BundleWriter.close
+    monkeypatch.setattr(
+        BundleWriter,
+        "close",
+        lambda writer: dataclasses.replace(real(writer), num_records=len(RECORDS) + 1),
+    )
+    with pytest.raises(WriteError, match=r"^Expected 51 records in all files together, found 50"):
+        write(RECORDS, tmp_path / "a")
+    assert [path for path in paths_in(tmp_path) if not path.startswith(".")] == []
 
 
 def test_output_is_there_once_the_files_are(tmp_path: pathlib.Path) -> None:

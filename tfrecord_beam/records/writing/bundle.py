@@ -140,9 +140,13 @@ class BundleWriter:
                 self._write_records(converted, window)
 
     def close(self) -> BundleResult:
-        """Ends all files and returns what is where."""
-        segments = self._spill.close()
-        files = [file for writer in self._direct.values() for file in writer.close()]
+        """Ends all files and returns what is where. If that fails all are discarded."""
+        try:
+            segments = self._spill.close()
+            files = [file for writer in self._direct.values() for file in writer.close()]
+        except BaseException:
+            self.discard()
+            raise
         return BundleResult(self._num_records, self._kinds, files, segments)
 
     def discard(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
 
+from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.index import IndexBuilder
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
@@ -103,11 +105,12 @@ class ShardWriter:
         return self._done
 
     def discard(self) -> None:
-        """Deletes what has been written."""
+        """Deletes what has been written, as far as its store lets it."""
         if self._file is not None:
             self._file.discard()
             self._file = None
-        self._file_system.delete(file.path for file in self._done)
+        with contextlib.suppress(WriteError):
+            self._file_system.delete(file.path for file in self._done)
 
     def _count_fitting(self, frames: FramedRecords) -> int:
         """Returns how many of the records the file at hand takes; a new one takes one at least."""

@@ -7,6 +7,7 @@ reached `BUFFER_BYTES`. What goes from worker to worker is where the pieces are.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -89,10 +90,12 @@ class SpillWriter:
         return self._segments
 
     def discard(self) -> None:
-        """Deletes the file."""
+        """Deletes the file, as far as its store lets it."""
         if self._file is not None:
-            self._file.close()
-            self._file_system.delete([self._path])
+            with contextlib.suppress(WriteError):
+                self._file.close()
+            with contextlib.suppress(WriteError):
+                self._file_system.delete([self._path])
 
     def _flush(self) -> None:
         if self._file is None and self._pending:
