@@ -227,5 +227,5 @@ leg_fuzz() {
   need_command clang++ clang
   enter_venv '' -e '.[test]'
   bash tests/fuzz/run.sh 20
-  HYPOTHESIS_PROFILE=ci pytest -q tests/kernel/test_differential.py
+  HYPOTHESIS_PROFILE=ci pytest -q tests/kernel/test_differential.py tests/records/test_encode_round_trip.py
 }

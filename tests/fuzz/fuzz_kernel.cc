@@ -5,10 +5,15 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tfrecord_beam::Input input(data, size);
-  if (input.Take<uint8_t>() % 2 == 0) {
-    tfrecord_beam::FuzzFraming(input);
-  } else {
-    tfrecord_beam::FuzzDecode(input);
+  switch (input.Take<uint8_t>() % 3) {
+    case 0:
+      tfrecord_beam::FuzzFraming(input);
+      break;
+    case 1:
+      tfrecord_beam::FuzzDecode(input);
+      break;
+    default:
+      tfrecord_beam::FuzzEncode(input);
   }
   return 0;
 }

@@ -77,5 +77,6 @@ class Input {
 
 void FuzzFraming(Input input);
 void FuzzDecode(Input input);
+void FuzzEncode(Input input);
 
 }  // namespace tfrecord_beam

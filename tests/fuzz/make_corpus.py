@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import random
 import struct
 import sys
 from collections.abc import Iterator, Sequence
@@ -108,6 +109,11 @@ def framing_input(flags: int, start: int, payloads: Sequence[bytes]) -> bytes:
     return struct.pack("<BB", 0, flags) + bounds + changes + SEPARATOR.join(payloads)
 
 
+def encoding_input(flags: int, rows: int, seed: int) -> bytes:
+    """Returns an input for the encoder: columns and values are what the bytes happen to say."""
+    return struct.pack("<BBB", 2, flags, rows) + random.Random(seed).randbytes(200 * rows)
+
+
 def inputs() -> Iterator[bytes]:
     """Yields all of them."""
     choices = range(NUM_RECORD_TYPES), range(NUM_PLANS)
@@ -115,6 +121,8 @@ def inputs() -> Iterator[bytes]:
         yield decode_input(record_type, plan, records)
     for flags, start, payloads in itertools.product(range(8), (0, 5, 28), PAYLOADS):
         yield framing_input(flags, start, payloads)
+    for flags, rows in itertools.product(range(0, 64, 3), (0, 1, 3, 66)):
+        yield encoding_input(flags, rows, seed=flags)
 
 
 if __name__ == "__main__":
