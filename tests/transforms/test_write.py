@@ -23,6 +23,7 @@ from tests.tfxio.pipelines import Run, run
 from tfrecord_beam import (
     BeamSource,
     EncodeError,
+    RawRecordBeamSource,
     ReadRecordBlocks,
     SchemaError,
     WriteError,
@@ -256,6 +257,14 @@ def test_what_was_read_is_written_and_read_again(tmp_path: pathlib.Path) -> None
     before = sorted(read_table(paths, SCHEMA).to_pylist(), key=lambda row: row["id"])
     after = sorted(read_table(tmp_path / "out", SCHEMA).to_pylist(), key=lambda row: row["id"])
     assert after == before
+
+
+def test_files_may_be_read_and_overwritten_at_once(tmp_path: pathlib.Path) -> None:
+    write(RECORDS, tmp_path / "a", num_shards=3)
+    source = RawRecordBeamSource(tmp_path / "a*", desired_bundle_bytes=100)
+    transform = WriteToTFRecord(tmp_path / "a", num_shards=2, mode="overwrite")
+    check_files(tmp_path, written(run(source, transform)))
+    assert sorted(records_in(tmp_path / "a*")) == sorted(RECORDS)
 
 
 class Person(NamedTuple):

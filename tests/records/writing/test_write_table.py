@@ -287,3 +287,8 @@ def test_folder_that_cannot_be_written(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(WriteError, match="Not a directory"):
         write_table({"a": [1]}, tmp_path / "file" / "a")
+
+
+def test_path_of_a_folder(tmp_path: pathlib.Path) -> None:
+    [file] = write_table({"a": [1]}, f"{tmp_path}/out/")
+    assert file.path == f"{tmp_path}/out/part-00000-of-00001.tfrecord"

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.writing.compression import CODEC_SUFFIXES
 
+DEFAULT_SUFFIX = ".tfrecord"
 DEFAULT_TEMPLATE = "-SSSSS-of-NNNNN"
 FOLDER_BASE = "part"
 """Base name of the files where the prefix is that of a folder; Spark's."""

@@ -12,6 +12,7 @@ from tfrecord_beam.options import check_bool, check_int, check_path, describe
 from tfrecord_beam.records.hive import check_partition_by
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.names import (
+    DEFAULT_SUFFIX,
     DEFAULT_TEMPLATE,
     FOLDER_BASE,
     FileNames,
@@ -38,7 +39,7 @@ class WriteOptions:
 
     file_path_prefix: str | os.PathLike[str]
     _: dataclasses.KW_ONLY
-    file_name_suffix: str = ".tfrecord"
+    file_name_suffix: str = DEFAULT_SUFFIX
     num_shards: int | None = None
     shard_name_template: str | None = None
     max_records_per_shard: int | None = None
@@ -119,6 +120,12 @@ class WriteOptions:
                 self.mode == "overwrite_partitions" and not self.partition_by
             ),
             "mode='append' with the path of one file": self.is_exact and self.mode == "append",
+            "shard_name_template with the path of one file": (
+                self.is_exact and self.shard_name_template is not None
+            ),
+            "file_name_suffix with the path of one file": (
+                self.is_exact and self.file_name_suffix != DEFAULT_SUFFIX
+            ),
             "write_locality='local' with num_shards, partition_by, shuffle or ordered": (
                 is_local and not self.is_direct
             ),

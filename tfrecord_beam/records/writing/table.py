@@ -71,8 +71,8 @@ def write_table(
         column, or an iterable of batches, taken as they are written; see
         `tfrecord_beam.records.writing.inputs`.
       path: of the file to write, exactly. With any of `num_shards`, `max_records_per_shard`,
-        `max_bytes_per_shard` and `partition_by` it is the prefix of all files, as it is of
-        `WriteToTFRecord`.
+        `max_bytes_per_shard` and `partition_by`, or with a slash at its end, it is the prefix of
+        all files, as it is of `WriteToTFRecord`.
       schema: the features that the rows must have, and no others. None: any.
       record_type: what rows become: "Example", "SequenceExample", or "ByteArray".
       file_name_suffix: how names end, where `path` is a prefix.
@@ -99,7 +99,7 @@ def write_table(
     Raises:
       ValueError: as for `WriteToTFRecord`, as are the other errors.
     """
-    is_exact = (num_shards, max_records_per_shard, max_bytes_per_shard, partition_by) == (None,) * 4
+    several = (num_shards, max_records_per_shard, max_bytes_per_shard, partition_by)
     options = WriteOptions(
         path,
         file_name_suffix=file_name_suffix,
@@ -116,7 +116,7 @@ def write_table(
         seed=seed,
         write_success=write_success,
         write_index=write_index,
-        is_exact=is_exact,
+        is_exact=several == (None,) * 4 and not str(path).endswith("/"),
     )
     options.codec.warn_if_foreign(stacklevel=2)
     encoding = make_encoding(
