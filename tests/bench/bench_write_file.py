@@ -1,7 +1,7 @@
 """Writing of one file without Beam: us a record, record by record and batch by batch.
 
-Size: 200,000 census and 100,000 dense records, 0.09 and 0.22 GB. Records are `bytes` objects that are
-there already, batches have 1000 rows. tf.io.TFRecordWriter takes records; the package tfrecord
+Size: 200,000 census and 100,000 dense records, 0.09 and 0.22 GB. Records are `bytes` objects that
+are there already, batches have 1000 rows. tf.io.TFRecordWriter takes records; the package tfrecord
 takes dicts of values and encodes them, as batches are here. gzip is at level 6 in TensorFlow, at
 the fast default and at level 6 here. Files are written twice, into the page cache, each time in a
 new process. Bounds: the frames to a file in pieces of 1 MiB, and a `write` of each record to a

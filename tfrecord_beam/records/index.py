@@ -19,6 +19,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import json
+import os
 import warnings
 from collections.abc import Sequence
 
@@ -33,14 +34,19 @@ _FORMAT = "tfrecord_beam.index.1"
 _STEP_BYTES = 1 << 20
 
 
-def index_path(path: str) -> str:
-    """Returns where the index of a file is.
+def side_car_path(path: str, ending: str) -> str:
+    """Returns the path of a hidden file beside another, named after it with an ending.
 
-    >>> index_path("gs://bucket/a.tfrecord")
+    >>> side_car_path("gs://bucket/a.tfrecord", ".index")
     'gs://bucket/.a.tfrecord.index'
     """
-    folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}.{name}.index"
+    name = os.path.basename(path)
+    return f"{path[: len(path) - len(name)]}.{name}{ending}"
+
+
+def index_path(path: str) -> str:
+    """Returns where the index of a file is."""
+    return side_car_path(path, ".index")
 
 
 @dataclasses.dataclass(frozen=True)

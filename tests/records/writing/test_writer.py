@@ -15,24 +15,21 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.fs
 import pytest
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
+from tests.records.writing.faulty import FaultyFileSystem
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import EncodeError, NoMatchError, SchemaError, WriteError
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.table import count
-from tfrecord_beam.records.writing import writer as writer_module
-from tfrecord_beam.records.writing.compression import Compression
-from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
-from tfrecord_beam.records.writing.frames import FramedRecords
-from tfrecord_beam.records.writing.writer import FrameFile, TFRecordWriter
+from tfrecord_beam.records.writing import file_system, writer as writer_module
+from tfrecord_beam.records.writing.writer import TFRecordWriter
 
 CODECS = ["none", "gzip", "zlib", "bz2", "zstd", "lz4", "snappy"]
-RECORDS = [b"one", b"", b"three" * 1000, bytes(range(256))]
-FRAMES = FramedRecords.from_records(RECORDS)
+BATCH = pa.record_batch({"age": [[42], [], None], "name": [[b"Ada"], [b"a", b"b"], []]})
 
 
 def records_of(path: Path) -> list[bytes]:
@@ -42,60 +39,6 @@ def records_of(path: Path) -> list[bytes]:
 @pytest.fixture
 def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("plan")
-
-
-@pytest.mark.parametrize("codec", CODECS)
-def test_frame_file_holds_what_it_was_given(tmp_path: Path, codec: str) -> None:
-    path = tmp_path / "new" / "a"
-    with FrameFile(DirectOutputFileSystem(), str(path), Compression(codec)) as file:
-        file.write(FRAMES.slice(0, 2))
-        file.write(FRAMES.slice(2, 2))
-        file.flush()
-        file.write(FRAMES.slice(2, 4))
-    assert records_of(path) == RECORDS
-    assert (file.num_records, file.num_bytes) == (4, path.stat().st_size)
-
-
-@pytest.mark.parametrize("codec", CODECS)
-def test_frame_file_without_records(tmp_path: Path, codec: str) -> None:
-    with FrameFile(DirectOutputFileSystem(), str(tmp_path / "a"), Compression(codec)) as file:
-        pass
-    assert (file.num_records, count(str(tmp_path / "a"))) == (0, 0)
-
-
-@pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("fault", ["write", "close", "room"])
-def test_frame_file_that_fails_is_gone(tmp_path: Path, plan: Path, codec: str, fault: str) -> None:
-    file_system = FaultyFileSystem(plan, fail={fault: 1}, room=7 if fault == "room" else None)
-    file = FrameFile(file_system, str(tmp_path / "a"), Compression(codec))
-    with pytest.raises(WriteError) as caught, file:
-        file.write(FRAMES)
-    assert caught.value.file == str(tmp_path / "a")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_error_inside_is_not_hidden_by_one_of_cleaning_up(tmp_path: Path, plan: Path) -> None:
-    file_system = FaultyFileSystem(plan, fail={"delete": ALWAYS})
-    with (
-        pytest.raises(RuntimeError, match="mine"),
-        FrameFile(file_system, str(tmp_path / "a"), Compression()),
-    ):
-        raise RuntimeError("mine")
-
-
-@pytest.mark.parametrize("codec", CODECS)
-def test_short_writes_lose_nothing(tmp_path: Path, plan: Path, codec: str) -> None:
-    file_system = FaultyFileSystem(plan, most_taken=7)
-    with FrameFile(file_system, str(tmp_path / "a"), Compression(codec)) as file:
-        file.write(FRAMES)
-    assert records_of(tmp_path / "a") == RECORDS
-    assert file.num_bytes == (tmp_path / "a").stat().st_size
-
-
-# --- TFRecordWriter ---------------------------------------------------------------------
-
-
-BATCH = pa.record_batch({"age": [[42], [], None], "name": [[b"Ada"], [b"a", b"b"], []]})
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -116,6 +59,23 @@ def test_records_and_batches_come_back_in_order(tmp_path: Path, codec: str) -> N
     assert records_of(path) == expected
     assert (writer.num_records, writer.num_bytes) == (len(expected), path.stat().st_size)
     assert [each.name for each in path.parent.iterdir()] == ["a"]
+
+
+def test_file_at_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    local = pyarrow.fs.LocalFileSystem()
+    monkeypatch.setattr(file_system, "resolve_url", lambda url: (local, url.removeprefix("x://")))
+    url = f"x://{tmp_path}/folder/a.tfrecord"
+    with TFRecordWriter(url) as writer:
+        writer.write(b"one")
+        writer.flush()
+        assert [each.name[:11] for each in (tmp_path / "folder").iterdir()] == [".a.tfrecord"]
+    assert (writer.path, writer.num_bytes) == (url, 19)
+    assert records_of(tmp_path / "folder" / "a.tfrecord") == [b"one"]
+    with pytest.raises(WriteError, match="Expected no file of this name"):
+        TFRecordWriter(url)
+    with pytest.raises(RuntimeError), TFRecordWriter(url, mode="overwrite") as writer:
+        raise RuntimeError
+    assert len(list((tmp_path / "folder").iterdir())) == 1
 
 
 def test_many_records(tmp_path: Path) -> None:
@@ -320,8 +280,8 @@ def faulty(monkeypatch: pytest.MonkeyPatch, plan: Path) -> Callable[..., None]:
     """Has writers meet the faults that it is called with."""
 
     def plan_faults(**faults: Any) -> None:
-        file_system = FaultyFileSystem(plan, **faults)
-        monkeypatch.setattr(writer_module, "DirectOutputFileSystem", lambda: file_system)
+        faulty_files = FaultyFileSystem(plan, **faults)
+        monkeypatch.setattr(writer_module, "DirectOutputFileSystem", lambda: faulty_files)
 
     return plan_faults
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
-from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames
+from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames, checksum_path
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.shards import StartedWrite
 
@@ -67,7 +67,7 @@ class OutputFolder:
     ) -> list[str]:
         """Returns what belongs to files that are replaced: Hadoop's checksums, and indexes."""
         marks = [self._names.folder + SUCCESS_NAME] if options.write_success else []
-        stale = {_checksum_path(path) for path in (*replaced, *finals, *marks)}
+        stale = {checksum_path(path) for path in (*replaced, *finals, *marks)}
         if not options.write_index:  # else those of new files are new
             replaced = (*replaced, *finals)
         stale |= {index_path(path) for path in replaced}
@@ -76,8 +76,3 @@ class OutputFolder:
 
 def _is_partition(folder: str) -> bool:
     return "=" in folder and folder[0] not in "._"
-
-
-def _checksum_path(path: str) -> str:
-    folder, slash, name = path.rpartition("/")
-    return f"{folder}{slash}.{name}.crc"

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterable
 
 from tfrecord_beam.options import describe
+from tfrecord_beam.records.index import side_car_path
 from tfrecord_beam.records.writing.compression import CODEC_SUFFIXES
 
 DEFAULT_SUFFIX = ".tfrecord"
@@ -49,6 +50,11 @@ def _format_time(micros: int) -> str:
     except OverflowError:  # before the year 1, as is what has no time, or after 9999
         return f"{micros}us"
     return f"{time:%Y%m%dT%H%M%S}" + (f".{time.microsecond:06}Z" if time.microsecond else "Z")
+
+
+def checksum_path(path: str) -> str:
+    """Returns where Hadoop keeps the checksum of a file, which it compares when it reads that."""
+    return side_car_path(path, ".crc")
 
 
 def check_no_pattern(name: str, path: str) -> None:

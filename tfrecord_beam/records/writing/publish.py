@@ -17,10 +17,10 @@ from tfrecord_beam.records.hive import Partition, format_path
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.folder import OutputFolder
+from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.names import SUCCESS_NAME, make_id
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.shards import ShardFile, StartedWrite, make_temporary_path
-from tfrecord_beam.records.writing.writer import FrameFile
 
 RETRY_WAITS_SEC = (0.1, 0.5, 2.0)
 """Before the second, the third and the last attempt to rename or to delete."""

@@ -13,6 +13,7 @@ from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.index import IndexBuilder
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
+from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.routing import shuffle
@@ -23,7 +24,6 @@ from tfrecord_beam.records.writing.spill import (
     read_segments,
     sort_segments,
 )
-from tfrecord_beam.records.writing.writer import FrameFile
 
 
 class StartedWrite(NamedTuple):

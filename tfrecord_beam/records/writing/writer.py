@@ -1,4 +1,4 @@
-"""One file: whole, or not there."""
+"""Records to one TFRecord file: whole, or not there."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from tfrecord_beam.errors import EncodeError, Location, WriteError
 from tfrecord_beam.options import check_choice, check_path, describe
 from tfrecord_beam.records.block import FRAME_BYTES, MAX_RECORD_BYTES
 from tfrecord_beam.records.encode import RecordEncoder
-from tfrecord_beam.records.index import index_path
+from tfrecord_beam.records.index import index_path, side_car_path
 from tfrecord_beam.records.writing.compression import Compression
-from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
+from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
+from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.frames import FramedRecords
-from tfrecord_beam.records.writing.names import check_no_pattern, make_id
+from tfrecord_beam.records.writing.names import check_no_pattern, checksum_path, make_id
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -29,90 +30,6 @@ WriterMode = Literal["error", "overwrite"]
 
 _PENDING_BYTES = 1 << 20
 """How many bytes of frames `TFRecordWriter.write` gathers: framed one by one they cost more."""
-
-
-def side_car_paths(path: str) -> list[str]:
-    """Returns where what belongs to a file may be: its index, and the checksums Hadoop keeps."""
-    folder, slash, name = path.rpartition("/")
-    return [index_path(path), f"{folder}{slash}.{name}.crc"]
-
-
-class FrameFile:
-    """Writes frames to one file, under a name that nobody looks for yet.
-
-    >>> import tempfile
-    >>> from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with FrameFile(DirectOutputFileSystem(), f"{folder}/a", Compression("gzip")) as file:
-    ...         file.write(FramedRecords.from_records([b"one", b"two"]))
-    >>> file.num_records
-    2
-
-    As a context manager it is closed at the end, or discarded where there is an error.
-
-    Args:
-      file_system: where it is.
-      path: of the file. What is there is lost.
-      compression: how it is compressed.
-
-    Attributes:
-      path: of the file.
-      num_records: how many it has taken.
-
-    Raises:
-      WriteError: here and in all methods but `discard`: the file cannot be written. All that is
-        left to do then is to discard it.
-    """
-
-    def __init__(self, file_system: OutputFileSystem, path: str, compression: Compression) -> None:
-        self._file_system = file_system
-        self._file = file_system.create(path)
-        self._content = compression.compress(self._file)
-        self.path = path
-        self.num_records = 0
-
-    @property
-    def num_bytes(self) -> int:
-        """Bytes as stored: of a closed file its size, before that what has been handed on."""
-        return self._file.num_bytes
-
-    def write(self, frames: FramedRecords) -> None:
-        """Takes all of the frames. Less than a MiB of them may stay in memory."""
-        self._content.write(frames.frames)
-        self.num_records += frames.num_records
-
-    def flush(self) -> None:
-        """Hands on what is in memory, but for what a codec keeps to compress it better."""
-        self._content.flush()
-
-    def close(self) -> None:
-        """Ends the file. It is whole if this does not raise."""
-        self._content.close()
-
-    def discard(self) -> None:
-        """Deletes the file, as far as its store lets it."""
-        with contextlib.suppress(WriteError):
-            self._file.close()
-        with contextlib.suppress(WriteError):
-            self._file_system.delete([self.path])
-
-    def __enter__(self) -> FrameFile:
-        return self
-
-    def __exit__(
-        self,
-        error_type: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if error is not None:
-            self.discard()
-            return
-        try:
-            self.close()
-        except BaseException:
-            self.discard()
-            raise
 
 
 class TFRecordWriter:
@@ -194,8 +111,7 @@ class TFRecordWriter:
         self._may_replace = mode == "overwrite"
         self._file_system = DirectOutputFileSystem()
         self._check_free()
-        folder, slash, name = self.path.rpartition("/")
-        temporary = f"{folder}{slash}.{name}-temp-{make_id()}"
+        temporary = side_car_path(self.path, f"-temp-{make_id()}")
         self._file = FrameFile(self._file_system, temporary, resolved)
         self._process = os.getpid()
         self._pending: list[bytes] = []
@@ -269,7 +185,7 @@ class TFRecordWriter:
         with self._discarding():
             self._file.close()
             self._check_free()
-            self._file_system.delete(side_car_paths(self.path))
+            self._file_system.delete([index_path(self.path), checksum_path(self.path)])
             self._file_system.rename(self._file.path, self.path)
         self._state = "closed"
 
