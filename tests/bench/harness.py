@@ -40,6 +40,7 @@ PACKAGES = {
     "tensorflow": "tensorflow",
     "torch": "torch",
     "tfrecord": "tfrecord",
+    "pyspark": "pyspark",
 }
 """The import names of what is measured and of the peers, with the names of their distributions."""
 
