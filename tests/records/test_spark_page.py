@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import inspect
 import json
 import pathlib
 import re
@@ -14,10 +15,18 @@ import pytest
 
 from tests.frames import framed
 from tests.records.test_spark_files import DATA
+from tfrecord_beam import (
+    BeamSource,
+    WriteToTFRecord,
+    convert,
+    infer_schema,
+    iter_batches,
+    read_table,
+    write_table,
+)
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.kernel.reference.protos import Example
 from tfrecord_beam.records.encode import RecordEncoder
-from tfrecord_beam.records.table import read_table
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "spark.md"
 
@@ -79,6 +88,22 @@ def read(example: Example, path: pathlib.Path, **options: Any) -> pa.DataType:
 def short(data_type: pa.DataType) -> str:
     """Returns a type as the page spells it; how pyarrow does has changed."""
     return re.sub(r"item: | \('entries'\)", "", str(data_type))
+
+
+def test_options_exist() -> None:
+    callables = (
+        BeamSource,
+        WriteToTFRecord,
+        convert,
+        infer_schema,
+        iter_batches,
+        read_table,
+        write_table,
+    )
+    known = {name for each in callables for name in inspect.signature(each).parameters}
+    named = set(re.findall(r"`(\w+)=", PAGE.read_text(encoding="utf-8")))
+    assert len(named) > 20
+    assert named <= known
 
 
 def test_types_written(tmp_path: pathlib.Path) -> None:

@@ -17,6 +17,7 @@ from tfrecord_beam.records.convert.sources import iter_file
 from tfrecord_beam.records.convert.targets import write_file
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.files import OnProgress
+from tfrecord_beam.records.parallel import interleave_ahead
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.paths import DirectFileSystem, FilePattern
 from tfrecord_beam.records.scalars import ColumnChoice
@@ -177,13 +178,14 @@ def _iter_files(conversion: Conversion, progress: OnProgress | None) -> Iterator
     done = 0
     for file in conversion.files:
         raw = _Watched(DirectFileSystem().open(file.path))
-        for batch in iter_file(
+        batches = iter_file(
             raw,
             file.path,
             conversion.source_format,
             schema=conversion.schema,
             columns=conversion.columns,
-        ):
+        )
+        for batch in interleave_ahead([batches], 1):  # while the one before is written
             yield batch
             if progress is not None:
                 progress(done + min(raw.num_bytes, file.size), conversion.total_bytes)
