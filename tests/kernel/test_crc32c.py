@@ -47,7 +47,9 @@ def test_every_alignment(kernel: ModuleType) -> None:
             assert kernel.crc32c(part) == package.crc32c(part), (start, length)
 
 
-@pytest.mark.parametrize("length", [4095, 4096, 8192, 100_003, 1 << 20])
+@pytest.mark.parametrize(
+    "length", [959, 960, 961, 1151, 1152, 2198, 4095, 4096, 6144, 7104, 8192, 100_003, 1 << 20]
+)
 def test_long_data(kernel: ModuleType, length: int) -> None:
     """Long enough for any code path that works on several streams at a time."""
     data = (NOISE * (length // len(NOISE) + 1))[:length]
