@@ -155,6 +155,10 @@ def test_refused_columns() -> None:
         infer(pa.record_batch({"x": pa.array([[]], pa.map_(pa.int64(), pa.int64()))}))
     with pytest.raises(EncodeError, match=r"^Expected an integer below 2\*\*63 .* at record 1"):
         infer(pa.record_batch({"x": pa.array([0, 1 << 63], pa.uint64())}))
+    null = r"^Expected no null among the values of feature 'x', found one - at record 1"
+    for values in ([["a"], ["b", None]], [None, [["a"], None, ["b", None]]]):
+        with pytest.raises(EncodeError, match=null):
+            infer(pa.record_batch({"x": values}))
     twice = pa.RecordBatch.from_arrays([pa.array([1])] * 2, ["x", "x"])
     with pytest.raises(SchemaError, match=r"^Expected different columns of a batch, found 'x'"):
         infer(twice)

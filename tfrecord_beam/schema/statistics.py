@@ -13,7 +13,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
 from tfrecord_beam.options import MAX_INT, check_bool, check_choice, check_int, describe
 from tfrecord_beam.schema.building import Path
@@ -261,8 +261,30 @@ def feature_columns(batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.Array]]:
             fields = [field.name for field in column.type]
             check_distinct(fields, f"fields of column {name!r}")
             for field, values in zip(fields, column.flatten(), strict=True):
-                yield (name, field), to_features(field, values, is_feature_list=True)
+                yield (name, field), _to_features(field, values, is_feature_list=True)
         elif list_depth(column.type) > 1:
-            yield (SEQUENCE_COLUMN, name), to_features(name, column, is_feature_list=True)
+            yield (SEQUENCE_COLUMN, name), _to_features(name, column, is_feature_list=True)
         else:
-            yield (name,), to_features(name, column)
+            yield (name,), _to_features(name, column)
+
+
+def _to_features(name: str, column: pa.Array, *, is_feature_list: bool = False) -> pa.Array:
+    features = to_features(name, column, is_feature_list=is_feature_list)
+    values = features
+    while is_list(values.type):
+        values = values.flatten()
+    if is_list(features.type) and values.null_count and not pa.types.is_null(values.type):
+        row = _row_of(features, pc.index(values.is_valid(), False).as_py())
+        raise EncodeError(
+            f"Expected no null among the values of feature {name!r}, found one",
+            Location(record=row, feature=name),
+        )
+    return features
+
+
+def _row_of(column: pa.Array, index: int) -> int:
+    """Returns the row that a value is in, by its index among those of all rows."""
+    if not is_list(column.type):
+        return index
+    row: int = pc.list_parent_indices(column)[_row_of(column.flatten(), index)].as_py()
+    return row
