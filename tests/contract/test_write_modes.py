@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from tests.contract.writing import (
+    WAYS,
     Write,
     names,
     no_warnings,
@@ -187,10 +188,13 @@ def test_overwrite_by_any_codec_leaves_no_file_of_another(
     assert sorted(x_of(tmp_path)) == list(range(20, 27))
 
 
-@pytest.mark.parametrize("mode", ["overwrite", "append"])
+@pytest.mark.parametrize(
+    ("way", "mode"), [("beam", "overwrite"), ("table", "overwrite"), ("table", "append")]
+)
 def test_a_write_that_fails_leaves_the_old_files(
-    write: Write, tmp_path: pathlib.Path, mode: str
+    tmp_path: pathlib.Path, way: str, mode: str
 ) -> None:
+    write = WAYS[way]
     write_five(tmp_path)
     before = tree(tmp_path)
     bad = pa.record_batch({"x": pa.array([[1, None]], pa.list_(pa.int64())), "s": ["a"]})
@@ -213,8 +217,11 @@ def test_ignore(write: Write, tmp_path: pathlib.Path) -> None:
     assert sorted(x_of(str(tmp_path / "b*"))) == list(range(9))
 
 
-@pytest.mark.parametrize("mode", ["error", "overwrite", "ignore"])
-def test_leftovers_of_dead_writes_go(write: Write, tmp_path: pathlib.Path, mode: str) -> None:
+@pytest.mark.parametrize(
+    ("way", "mode"), [("beam", "overwrite"), ("table", "error"), ("table", "ignore")]
+)
+def test_leftovers_of_dead_writes_go(tmp_path: pathlib.Path, way: str, mode: str) -> None:
+    write = WAYS[way]
     foreign = [f".ab-temp-{ID}/x", f".b-temp-{ID}/x"]
     fill(tmp_path, f".a-temp-{ID}/x", f".a-temp-{ID}/y/z", *foreign)
     write([numbers(0, 9)], tmp_path / "a", num_shards=1, mode=mode)
