@@ -1,6 +1,6 @@
 """Writing from end to end in a Beam pipeline: one worker, pipeline start included.
 
-Size: 500,000 census records (0.2 GB), 100,000 of dense data (0.2 GB), 10,000 images (0.3 GB), read
+Size: 2,000,000 census records (0.8 GB), 200,000 of dense data (0.4 GB), 20,000 images (0.6 GB), read
 from one file, encoded again and written to another one; 1,000,000 and 100,000 records of `bytes`
 of 100 and 4,000 bytes, made in the pipeline. `--peer-share` gives the peers, which take longer,
 that share of the records; their start is then spread over fewer, so it is measured by itself too.
@@ -18,7 +18,7 @@ from tests.bench import beam_writers, generate_data, harness
 
 Job = Callable[[], int]
 
-_COUNTS = {"census": 500_000, "dense": 100_000, "images": 10_000}
+_COUNTS = {"census": 2_000_000, "dense": 200_000, "images": 20_000}
 _RECORDS = {100: 1_000_000, 4_000: 100_000}
 """Sizes of records of `bytes`, and how many of them there are."""
 
@@ -87,7 +87,7 @@ def _main() -> None:
     parser = harness.argument_parser(__doc__)
     parser.add_argument("--datasets", nargs="*", default=list(_COUNTS))
     parser.add_argument("--sizes", nargs="*", type=int, default=list(_RECORDS))
-    parser.add_argument("--peer-share", type=float, default=0.2)
+    parser.add_argument("--peer-share", type=float, default=0.1)
     parser.add_argument("--memory", action="store_true")
     arguments = parser.parse_args()
     share = arguments.peer_share
