@@ -8,16 +8,13 @@
 // An Example is the same on the wire as a SequenceExample without feature lists.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "arrow_abi.h"
-#include "value_buffer.h"
+#include "encode_columns.h"
 
 namespace tfrecord_beam {
 
@@ -29,96 +26,6 @@ struct EncodeFailure {
   int64_t record;
   std::string feature;  // empty for kTooLarge
 };
-
-// The offsets of lists or of bytes, of either width. Arrow data need not be aligned.
-class Offsets {
- public:
-  Offsets() = default;
-  Offsets(const void* data, bool wide, int64_t first)
-      : data_(static_cast<const char*>(data) + first * (wide ? kWide : kNarrow)), wide_(wide) {}
-
-  int64_t operator[](int64_t i) const {
-    if (wide_) return LoadWord<int64_t>(data_ + i * kWide);
-    return LoadWord<int32_t>(data_ + i * kNarrow);
-  }
-
- private:
-  static constexpr int64_t kWide = sizeof(int64_t);
-  static constexpr int64_t kNarrow = sizeof(int32_t);
-
-  const char* data_ = nullptr;
-  bool wide_ = false;
-};
-
-// Which elements of an array are null.
-class Nulls {
- public:
-  Nulls() = default;
-  explicit Nulls(const ArrowArray& array, int64_t first)
-      : valid_(array.null_count == 0 ? nullptr : static_cast<const uint8_t*>(array.buffers[0])),
-        first_(first) {}
-  static Nulls All() {
-    Nulls nulls;
-    nulls.all_ = true;
-    return nulls;
-  }
-
-  bool possible() const { return all_ || valid_ != nullptr; }
-  bool operator[](int64_t i) const {
-    if (valid_ == nullptr) return all_;
-    return (valid_[(first_ + i) / 8] >> ((first_ + i) % 8) & 1) == 0;
-  }
-
- private:
-  const uint8_t* valid_ = nullptr;
-  int64_t first_ = 0;
-  bool all_ = false;
-};
-
-// Lists of the elements of another array.
-struct Lists {
-  Nulls nulls;
-  Offsets offsets;
-};
-
-// The innermost values: numbers, or bytes with their offsets. Without a kind all are null.
-struct Values {
-  Kind kind = Kind::kNone;
-  Nulls nulls;
-  const char* data = nullptr;
-  Offsets offsets;
-};
-
-// Features, by their values.
-struct Features {
-  std::optional<Lists> lists;  // absent: one value in each
-  Values values;
-};
-
-// A map entry up to the content of its Feature: lengths are those without content. Where no length
-// takes more than a byte, the content's size is all that has to be added to each.
-struct SmallEntry {
-  std::string bytes;
-  std::array<uint8_t, 4> lengths{};  // where they stand, the last one twice in a BytesList
-  uint64_t max_content = 0;
-};
-
-// One column, read where it lies. A row of the context is one Feature; in feature lists it is a
-// list of them, `steps`.
-struct EncodeColumn {
-  std::string name;
-  std::string key;  // the map entry's field 1
-  SmallEntry small_entry;
-  std::optional<Lists> steps;  // absent in the context
-  Features features;
-
-  // Noted by BatchEncoder: what each Feature holds, in the order in which they are written.
-  std::vector<int64_t> content_sizes;
-};
-
-// Finds the parts of `array` from element `first` on. False: it is of no type that is encoded.
-bool ReadColumn(const ArrowSchema& schema, const ArrowArray& array, int64_t first,
-                bool is_feature_list, std::string_view name, EncodeColumn* column);
 
 struct EncodeBatch {
   int64_t rows;
