@@ -257,3 +257,17 @@ def test_corrupt_records_are_told_of_once_where_the_schema_is_inferred(
     assert len(corrupt) == 1
     with pytest.raises(DecodeError, match=r"record 1 "):
         read_table(path, "infer")
+
+
+def test_columns_in_paths_where_the_schema_is_inferred(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "day=1").mkdir()
+    write(tmp_path / "day=1", example(entry("a", int64(1))))
+    options: Any = {"partition_columns": "hive"}
+    assert read_table(tmp_path, "infer", **options).to_pylist() == [{"a": [1], "day": [b"1"]}]
+    table = read_table(tmp_path, "infer", columns=["day", "a"], **options)
+    assert table.column_names == ["day", "a"]
+    assert table.to_pylist() == [{"a": [1], "day": [b"1"]}]
+    with pytest.raises(SchemaError, match=r"^Expected columns among 'a', found 'day'"):
+        read_table(tmp_path, "infer", columns=["day", "a"])
+    with pytest.raises(SchemaError, match=r"^Expected columns among 'a', 'day', found 'night'"):
+        read_table(tmp_path, "infer", columns=["day", "night", "a"], **options)

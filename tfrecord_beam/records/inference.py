@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tfrecord_beam.errors import Location
 from tfrecord_beam.kernel.faults import decode_error
 from tfrecord_beam.kernel.plan import (
     SEQUENCE_COLUMN,
@@ -34,7 +35,8 @@ from tfrecord_beam.records.decode import (
     report_corrupt,
 )
 from tfrecord_beam.records.files import DIRECT, OnProgress, iter_blocks, limit_corrupt
-from tfrecord_beam.records.paths import FilePattern, FileSystem
+from tfrecord_beam.records.hive import parse_path
+from tfrecord_beam.records.paths import FilePattern, FileSystem, match_files, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import decode_plan
 from tfrecord_beam.schema.inference import find_conflicts, make_schema
@@ -111,6 +113,7 @@ def infer_for_reading(
     *,
     columns: Sequence[str] | None,
     record_type: RecordType,
+    with_partitions: bool,
     skip_corrupt: bool,
     file_system: FileSystem = DIRECT,
 ) -> schema_pb2.Schema:
@@ -121,6 +124,7 @@ def infer_for_reading(
       options: how to read.
       columns: names of the columns that are wanted; the others may be what they like. None: all.
       record_type: what the records are.
+      with_partitions: whether wanted columns may be in the paths of the files: those are BYTES.
       skip_corrupt: leave out what is corrupt, for the reader will tell of it; else raise.
       file_system: where the files are.
     """
@@ -129,9 +133,17 @@ def infer_for_reading(
     observer = RecordObserver(record_type, columns)
     statistics = observe_blocks(blocks, observer, InferenceOptions(), on_corrupt)
     if columns is not None:  # a name that no record has may be misspelt
-        found = {path: each for path, each in statistics.features.items() if each.present}
-        statistics.features = found
+        features = statistics.features
+        statistics.features = {key: each for key, each in features.items() if each.present}
+        in_paths = _names_in_paths(path, file_system) if with_partitions else set()
+        for name in in_paths.intersection(columns):
+            statistics.feature((name,)).kinds.setdefault(Kind.BYTES, Location())
     return make_schema(statistics)
+
+
+def _names_in_paths(path: FilePattern, file_system: FileSystem) -> set[str]:
+    files = match_files(normalize_patterns(path), file_system)
+    return {name for file in files for name in parse_path(file.path)}
 
 
 def _skip(_: CorruptRecord) -> None:

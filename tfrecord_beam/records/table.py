@@ -111,6 +111,7 @@ def iter_batches(
             ReadOptions(compression, validate_crc),
             columns=columns,
             record_type=record_type,
+            with_partitions=partition_columns is not None,
             skip_corrupt=error_handler is not None,
         )
     plan = decode_plan(
@@ -209,6 +210,7 @@ def read_table(
             ReadOptions(compression, validate_crc),
             columns=columns,
             record_type=record_type,
+            with_partitions=partition_columns is not None,
             skip_corrupt=error_handler is not None,
         )
     plan = decode_plan(

@@ -1,22 +1,12 @@
-"""Schemas of Spark as TFMD schemas: what its data source for TFRecord files reads and writes.
+"""Schemas of Spark as TFMD schemas, by way of the Arrow types that stand for Spark's.
 
-=================================================  ======================  ==============
-Spark type                                         Arrow type              TFRecord kind
-=================================================  ======================  ==============
-integer                                            int32                   ``int64_list``
-long                                               int64                   ``int64_list``
-float                                              float32                 ``float_list``
-double                                             float64                 ``float_list``
-decimal(p,s)                                       decimal128(p, s)        ``float_list``
-string                                             string                  ``bytes_list``
-binary                                             binary                  ``bytes_list``
-array of these                                     list                    the same
-array of arrays of these                           list of lists           a feature list
-=================================================  ======================  ==============
+These are the types of `SPARK_TYPES`, ``decimal(p,s)``, arrays of them, and arrays of such arrays,
+which are feature lists. What becomes of their values is told in `tfrecord_beam.schema.encoding`.
+Maps, structs and intervals are refused.
 
-The data source narrows doubles to 32 bits, and of decimals stores the digits without the point, or
-above 18 digits something else: read those with care. All other types are refused, as it does:
-boolean, byte, short, date, timestamp, map, struct, void, ...
+Spark's own data source for TFRecord files takes integer, long, float, double, decimal, string,
+binary and arrays of them. It narrows doubles to 32 bits, and of decimals it stores the digits
+without the point, or above 18 digits something else: read those with care.
 """
 
 from __future__ import annotations
@@ -33,13 +23,21 @@ from tfrecord_beam.options import describe
 from tfrecord_beam.schema.from_arrow import schema_from_arrow
 
 SPARK_TYPES = {
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
     "integer": pa.int32(),
     "long": pa.int64(),
     "float": pa.float32(),
     "double": pa.float64(),
     "string": pa.string(),
     "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "void": pa.null(),
 }
+"""The Arrow type of each simple type of Spark, by its name in JSON."""
 _DECIMAL = re.compile(r"decimal\((\d+), *(-?\d+)\)")
 
 
@@ -60,7 +58,7 @@ def schema_from_spark(struct: Mapping[str, Any]) -> schema_pb2.Schema:
       struct: what `StructType.jsonValue()` gives, or ``json.loads(StructType.json())``.
 
     Raises:
-      SchemaError: `struct` is none, or a field has a type that is not in the table.
+      SchemaError: `struct` is none, or a field has another type.
     """
     return schema_from_arrow(arrow_from_spark(struct))
 
@@ -96,5 +94,5 @@ def _arrow_type(name: str, spark_type: Any) -> pa.DataType:
         f"Expected a type among {', '.join(SPARK_TYPES)}, decimal(p,s) and arrays of these for "
         f"feature {name!r}, found {found}",
         Location(feature=name),
-        hint="cast the column; Spark's data source for TFRecord files refuses it too",
+        hint="cast the column, or make columns of its parts",
     )

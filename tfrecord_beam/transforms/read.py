@@ -322,6 +322,7 @@ class BeamSource(FileSource):
                 ReadOptions(compression, validate_crc),
                 columns=columns,
                 record_type=record_type,
+                with_partitions=partition_columns is not None,
                 skip_corrupt=error_handler is not None,
                 file_system=BeamFileSystem(),
             )
