@@ -18,6 +18,8 @@ import pyarrow as pa
 from tests.bench import harness
 from tfrecord_beam.tfxio.arrow import array_util, table_util
 
+_ROWS = [10, 100_000]
+
 PEERS = {array_util: "tfx_bsl.arrow.array_util", table_util: "tfx_bsl.arrow.table_util"}
 
 
@@ -94,29 +96,25 @@ def _compare(
     run.compare(f"{title}, {rows:,} rows", cases)
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=[10, 1000, 100_000])
-    arguments = parser.parse_args()
-    with harness.start(arguments) as run:
-        has_peer = harness.is_installed("tfx_bsl")
-        for rows in arguments.rows:
-            for module, name, values in _array_cases(rows):
-                functions = {"tfrecord_beam": getattr(module, name)}
-                if has_peer:
-                    functions["tfx_bsl"] = getattr(importlib.import_module(PEERS[module]), name)
-                _compare(run, name, functions, values, rows)
-            if not harness.is_installed("tensorflow"):
-                continue
-            for name, spec, tensor in _tensor_cases(rows):
-                functions = {
-                    library: importlib.import_module(f"{library}.tfxio.tensor_to_arrow")
-                    .TensorsToRecordBatchConverter({"x": spec})
-                    .convert
-                    for library in ("tfrecord_beam", *(["tfx_bsl"] if has_peer else []))
-                }
-                _compare(run, f"convert {name}", functions, ({"x": tensor},), rows)
+def measure(run: harness.Run) -> None:
+    has_peer = harness.is_installed("tfx_bsl")
+    for rows in dict.fromkeys(map(run.count, _ROWS)):
+        for module, name, values in _array_cases(rows):
+            functions = {"tfrecord_beam": getattr(module, name)}
+            if has_peer:
+                functions["tfx_bsl"] = getattr(importlib.import_module(PEERS[module]), name)
+            _compare(run, name, functions, values, rows)
+        if not harness.is_installed("tensorflow"):
+            continue
+        for name, spec, tensor in _tensor_cases(rows):
+            functions = {
+                library: importlib.import_module(f"{library}.tfxio.tensor_to_arrow")
+                .TensorsToRecordBatchConverter({"x": spec})
+                .convert
+                for library in ("tfrecord_beam", *(["tfx_bsl"] if has_peer else []))
+            }
+            _compare(run, f"convert {name}", functions, ({"x": tensor},), rows)
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

@@ -1,9 +1,8 @@
 """Reading from end to end in a Beam pipeline: one worker, one file, pipeline start included.
 
-Size: 2,000,000 census records (0.8 GB), 20,000 images (0.6 GB). `--peer-records` gives the peers,
-which take longer, a smaller census file; the start of a pipeline is then spread over fewer
-records. So it is measured by itself too, with a file of one record. Each measurement is a new
-process that has run one pipeline before.
+Size: 500,000 census records (0.2 GB), 5,000 images (0.15 GB). The start of a pipeline is measured
+by itself too, with a file of one record. Each measurement is a new process that has run one
+pipeline before.
 """
 
 from __future__ import annotations
@@ -41,12 +40,12 @@ _RECORD_READERS = [
 
 
 def _cases(
-    folder: Path, dataset: str, readers: Sequence[_Reader], counts: Sequence[int]
+    folder: Path, dataset: str, readers: Sequence[_Reader], count: int
 ) -> list[harness.Case]:
     smallest = generate_data.write_dataset(dataset, 1, folder)
     cases = []
-    for reader, count in zip(readers, counts):
-        path = generate_data.write_dataset(dataset, count, folder)
+    path = generate_data.write_dataset(dataset, count, folder)
+    for reader in readers:
         cases.append(
             harness.Case(
                 reader.name,
@@ -60,25 +59,22 @@ def _cases(
     return cases
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--records", type=int, default=2_000_000, help="census, the library")
-    parser.add_argument("--peer-records", type=int, help="census, the peers; default: the same")
-    parser.add_argument("--images", type=int, default=20_000, help="images, both")
-    arguments = parser.parse_args()
-    census_counts = (arguments.records, arguments.peer_records or arguments.records)
-    image_counts = (arguments.images, arguments.images)
-    with harness.start(arguments) as run:
-        for title, readers, dataset, counts in (
-            ("start, record batches", _batch_readers("census"), "census", (1, 1)),
-            ("record batches, census", _batch_readers("census"), "census", census_counts),
-            ("record batches, images", _batch_readers("images"), "images", image_counts),
-            ("start, single records", _RECORD_READERS, "census", (1, 1)),
-            ("single records, census", _RECORD_READERS, "census", census_counts),
-            ("single records, images", _RECORD_READERS, "images", image_counts),
+def measure(run: harness.Run) -> None:
+    counts = {"census": run.count(500_000), "images": run.count(5_000)}
+    for title, readers in (
+        ("record batches", _batch_readers("census")),
+        ("single records", _RECORD_READERS),
+    ):
+        cases = _cases(run.folder, "census", readers, 1)
+        run.compare(f"start, {title}", cases, isolated=True)
+    for dataset, count in counts.items():
+        for title, readers in (
+            ("record batches", _batch_readers(dataset)),
+            ("single records", _RECORD_READERS),
         ):
-            run.compare(title, _cases(run.folder, dataset, readers, counts), isolated=True)
+            cases = _cases(run.folder, dataset, readers, count)
+            run.compare(f"{title}, {dataset}", cases, isolated=True)
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

@@ -1,6 +1,6 @@
 """Converting files: Parquet to TFRecord and back, CSV and JSON lines to TFRecord, us a record.
 
-Size: 1,000,000 census records (0.4 GB as TFRecord, 15 columns of single values); a tenth for text.
+Size: 300,000 census records (0.1 GB as TFRecord, 15 columns of single values); a tenth for text.
 Copying Parquet by pyarrow alone is a bound, no peer. The peer is Spark with spark-tfrecord, warm,
 on as many cores as there are: it needs the package pyspark and, in the environment variable
 SPARK_TFRECORD_JAR, the path of the data source's jar. Without these it is left out, and said so.
@@ -61,47 +61,43 @@ def _case(name: str, records: int, source: Path, target: Path, schema: Path) -> 
     return harness.Case(name, convert, records, source.stat().st_size)
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--records", type=int, default=1_000_000, help="rows of Parquet")
-    arguments = parser.parse_args()
-    with harness.start(arguments) as run:
-        records, few = arguments.records, max(1, arguments.records // 10)
-        paths, small = (_write_sources(count, run.folder) for count in (records, few))
-        parquet, size = paths["parquet"], paths["tfrecord"].stat().st_size
-        out = run.folder / "out"
-        out.mkdir(exist_ok=True)
-        there_and_back = functools.partial(_convert_there_and_back, parquet, out)
-        cases = [
-            harness.Case("tfrecord_beam convert", there_and_back, records, size),
-            harness.Case(
-                "Parquet copied by pyarrow",
-                functools.partial(_copy_by_pyarrow, parquet, out / "copy.parquet"),
-                records,
-                size,
-            ),
-        ]
-        jar = os.environ.get("SPARK_TFRECORD_JAR")
-        if jar and harness.is_installed("pyspark"):
-            with spark_peer.start_session(jar) as session:
-                convert = functools.partial(
-                    spark_peer.convert_there_and_back, session, parquet, out / "spark"
-                )
-                cases.append(harness.Case("Spark, spark-tfrecord", convert, records, size))
-                run.compare("Parquet -> TFRecord -> Parquet, census", cases)
-        else:
-            print("\nleft out: Spark (needs pyspark, and the jar's path in SPARK_TFRECORD_JAR)")
+def measure(run: harness.Run) -> None:
+    records, few = run.count(300_000), run.count(30_000)
+    paths, small = (_write_sources(count, run.folder) for count in (records, few))
+    parquet, size = paths["parquet"], paths["tfrecord"].stat().st_size
+    out = run.folder / "out"
+    out.mkdir(exist_ok=True)
+    there_and_back = functools.partial(_convert_there_and_back, parquet, out)
+    cases = [
+        harness.Case("tfrecord_beam convert", there_and_back, records, size),
+        harness.Case(
+            "Parquet copied by pyarrow",
+            functools.partial(_copy_by_pyarrow, parquet, out / "copy.parquet"),
+            records,
+            size,
+        ),
+    ]
+    jar = os.environ.get("SPARK_TFRECORD_JAR")
+    if jar and harness.is_installed("pyspark"):
+        with spark_peer.start_session(jar) as session:
+            convert = functools.partial(
+                spark_peer.convert_there_and_back, session, parquet, out / "spark"
+            )
+            cases.append(harness.Case("Spark, spark-tfrecord", convert, records, size))
             run.compare("Parquet -> TFRecord -> Parquet, census", cases)
-        steps = [
-            _case("Parquet to TFRecord", records, parquet, out / "a.tfrecord", parquet),
-            _case("TFRecord to Parquet", records, paths["tfrecord"], out / "a.parquet", parquet),
-            _case("CSV to TFRecord", few, small["csv"], out / "b.tfrecord", parquet),
-            _case("TFRecord to CSV", few, small["tfrecord"], out / "b.csv", parquet),
-            _case("JSON lines to TFRecord", few, small["jsonl"], out / "c.tfrecord", parquet),
-            _case("TFRecord to JSON lines", few, small["tfrecord"], out / "c.jsonl", parquet),
-        ]
-        run.compare("one step, census", steps)
+    else:
+        print("\nleft out: Spark (needs pyspark, and the jar's path in SPARK_TFRECORD_JAR)")
+        run.compare("Parquet -> TFRecord -> Parquet, census", cases)
+    steps = [
+        _case("Parquet to TFRecord", records, parquet, out / "a.tfrecord", parquet),
+        _case("TFRecord to Parquet", records, paths["tfrecord"], out / "a.parquet", parquet),
+        _case("CSV to TFRecord", few, small["csv"], out / "b.tfrecord", parquet),
+        _case("TFRecord to CSV", few, small["tfrecord"], out / "b.csv", parquet),
+        _case("JSON lines to TFRecord", few, small["jsonl"], out / "c.tfrecord", parquet),
+        _case("TFRecord to JSON lines", few, small["tfrecord"], out / "c.jsonl", parquet),
+    ]
+    run.compare("one step, census", steps)
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

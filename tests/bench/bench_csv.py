@@ -1,7 +1,7 @@
 """Reading CSV in a Beam pipeline: one worker, one file, pipeline start included.
 
-Size: 500,000 census lines of 15 cells (about 110 bytes each). With a schema, and without one, which
-reads the file twice. `--peer-records` gives tfx_bsl, which takes longer, a smaller file.
+Size: 50,000 census lines of 15 cells (about 110 bytes each). With a schema, and without one, which
+reads the file twice.
 """
 
 from __future__ import annotations
@@ -57,31 +57,26 @@ _READERS = {
 }
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--records", type=int, default=500_000, help="lines for the library")
-    parser.add_argument("--peer-records", type=int, help="lines for tfx_bsl; default: the same")
-    arguments = parser.parse_args()
-    counts = (arguments.records, arguments.peer_records or arguments.records)
-    with harness.start(arguments) as run:
-        smallest = _write_file(1, run.folder)
-        for title, schema in (("schema", _CENSUS.schema()), ("types inferred", None)):
-            cases = []
-            for (name, module), count in zip(_READERS.items(), counts):
-                path = _write_file(count, run.folder)
-                read = functools.partial(_read, schema=schema, module=module)
-                cases.append(
-                    harness.Case(
-                        name,
-                        functools.partial(read, path),
-                        count,
-                        path.stat().st_size,
-                        module.partition(".")[0],
-                        warm_up=functools.partial(read, smallest),
-                    )
+def measure(run: harness.Run) -> None:
+    smallest = _write_file(1, run.folder)
+    count = run.count(50_000)
+    path = _write_file(count, run.folder)
+    for title, schema in (("schema", _CENSUS.schema()), ("types inferred", None)):
+        cases = []
+        for name, module in _READERS.items():
+            read = functools.partial(_read, schema=schema, module=module)
+            cases.append(
+                harness.Case(
+                    name,
+                    functools.partial(read, path),
+                    count,
+                    path.stat().st_size,
+                    module.partition(".")[0],
+                    warm_up=functools.partial(read, smallest),
                 )
-            run.compare(f"CSV, census, {title}", cases, isolated=True)
+            )
+        run.compare(f"CSV, census, {title}", cases, isolated=True)
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

@@ -18,7 +18,10 @@ from tests.bench import generate_data, harness, readers
 from tfrecord_beam import kernel
 from tfrecord_beam.kernel.plan import Scan
 from tfrecord_beam.kernel.reference.protos import Example
+from tfrecord_beam.records.reader import BLOCK_BYTES
 from tfrecord_beam.schema.arrow import decode_plan
+
+_MOST_RECORDS = 20_000
 
 Decode = Callable[[Sequence[bytes]], pa.RecordBatch]
 
@@ -72,21 +75,16 @@ def _check_equal(schema: schema_pb2.Schema, records: Sequence[bytes]) -> None:
             raise RuntimeError("Expected both decoders to give the same batch, found a difference")
 
 
-def _cases(
-    schema: schema_pb2.Schema, records: list[bytes], block_bytes: Sequence[int]
-) -> list[harness.Case]:
+def _cases(schema: schema_pb2.Schema, records: list[bytes]) -> list[harness.Case]:
     data = kernel.frame(records)
     count = len(records)
     target = memoryview(bytearray(len(data)))
     jobs: list[tuple[str, Callable[[], int], str | None]] = [
         (
-            f"blocks of {size / (1 << 20):.3g} MiB",
-            functools.partial(_decode_blocks, schema, data, _scan_blocks(data, size)),
+            f"blocks of {BLOCK_BYTES >> 20} MiB",
+            functools.partial(_decode_blocks, schema, data, _scan_blocks(data, BLOCK_BYTES)),
             None,
-        )
-        for size in block_bytes
-    ]
-    jobs += [
+        ),
         (
             "bytes objects, by 1000",
             functools.partial(_decode_records, _record_decoder, schema, records),
@@ -103,25 +101,18 @@ def _cases(
     return [harness.Case(name, job, count, len(data), needs) for name, job, needs in jobs]
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--datasets", nargs="+", default=list(generate_data.DATASETS))
-    parser.add_argument("--records", type=int, default=20_000, help="at most so many")
-    parser.add_argument("--block-bytes", type=int, nargs="+", default=[8 << 20])
-    arguments = parser.parse_args()
-    with harness.start(arguments) as run:
-        for name in arguments.datasets:
-            dataset = generate_data.DATASETS[name]
-            records = dataset.records()[: arguments.records]
-            for columns in (None, dataset.few_columns):
-                schema = dataset.schema(columns)
-                _check_equal(schema, records)
-                run.compare(
-                    f"decode {name}: {len(schema.feature)} of {len(dataset.features)} columns, "
-                    f"{sum(map(len, records)) / len(records):.0f} bytes a record",
-                    _cases(schema, records, arguments.block_bytes),
-                )
+def measure(run: harness.Run) -> None:
+    for name, dataset in generate_data.DATASETS.items():
+        records = dataset.records()[: run.count(_MOST_RECORDS)]
+        for columns in (None, dataset.few_columns):
+            schema = dataset.schema(columns)
+            _check_equal(schema, records)
+            run.compare(
+                f"decode {name}: {len(schema.feature)} of {len(dataset.features)} columns, "
+                f"{sum(map(len, records)) / len(records):.0f} bytes a record",
+                _cases(schema, records),
+            )
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

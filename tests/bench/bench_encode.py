@@ -20,6 +20,8 @@ from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.schema.arrow import decode_plan
 
+_MOST_RECORDS = 20_000
+
 Encode = Callable[[pa.RecordBatch], Sequence[bytes]]
 
 
@@ -74,18 +76,13 @@ def _cases(batches: Sequence[pa.RecordBatch]) -> list[harness.Case]:
     return [harness.Case(name, job, count, len(data), needs) for name, job, needs in jobs]
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--datasets", nargs="+", default=list(generate_data.DATASETS))
-    parser.add_argument("--records", type=int, default=20_000, help="at most so many")
-    arguments = parser.parse_args()
-    with harness.start(arguments) as run:
-        for name in arguments.datasets:
-            dataset = generate_data.DATASETS[name]
-            batches = _batches(dataset.schema(), dataset.records()[: arguments.records])
-            _check_equal(batches[0])
-            run.compare(f"encode {name}: {len(dataset.features)} columns", _cases(batches))
+def measure(run: harness.Run) -> None:
+    for name, dataset in generate_data.DATASETS.items():
+        records = dataset.records()[: run.count(_MOST_RECORDS)]
+        batches = _batches(dataset.schema(), records)
+        _check_equal(batches[0])
+        run.compare(f"encode {name}: {len(dataset.features)} columns", _cases(batches))
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

@@ -1,6 +1,6 @@
 """Reading a gzip file: the library against tf.data, and against inflating alone.
 
-Size: 500,000 census records, 0.2 GB uncompressed, one gzip stream of level 6. GB/s are of
+Size: 300,000 census records, 0.1 GB uncompressed, one gzip stream of level 6. GB/s are of
 uncompressed bytes. Each measurement is a new process that has read a small file before.
 """
 
@@ -29,48 +29,49 @@ def _inflated_bytes(path: Path, module: str) -> int:
         return sum(map(len, iter(functools.partial(file.read, _READ_BYTES), b"")))
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--records", type=int, default=500_000)
-    arguments = parser.parse_args()
-    count = arguments.records
+def measure(run: harness.Run) -> None:
+    count = run.count(300_000)
     schema = generate_data.DATASETS["census"].schema()
-    with harness.start(arguments) as run:
-        path = generate_data.write_dataset("census", count, run.folder, compress=True)
-        smallest = generate_data.write_dataset("census", 1, run.folder, compress=True)
-        size = _inflated_bytes(path, "gzip")
-        jobs: list[tuple[str, Callable[[Path], int], str | None]] = [
-            ("iter_batches", functools.partial(readers.iterate_batches, schema=schema), None),
-            (
-                "tf.data, one thread",
-                functools.partial(readers.read_tf_data, schema=schema, threads=1),
-                "tensorflow",
-            ),
-            (
-                "tf.data",
-                functools.partial(readers.read_tf_data, schema=schema, threads=None),
-                "tensorflow",
-            ),
-            (
-                "inflate only, isal",
-                functools.partial(_inflate, module="isal.igzip", count=count),
-                "isal",
-            ),
-            ("inflate only, gzip", functools.partial(_inflate, module="gzip", count=count), None),
-        ]
-        cases = [
-            harness.Case(
-                name,
-                functools.partial(read, path),
-                count,
-                size,
-                needs,
-                warm_up=functools.partial(read, smallest),
-            )
-            for name, read, needs in jobs
-        ]
-        run.compare(f"read census, gzip: {count:,} records", cases, isolated=True)
+    path = generate_data.write_dataset("census", count, run.folder, compress=True)
+    smallest = generate_data.write_dataset("census", 1, run.folder, compress=True)
+    size = _inflated_bytes(path, "gzip")
+    jobs: list[tuple[str, Callable[[Path], int], str | None]] = [
+        (
+            "iter_batches, one thread",
+            functools.partial(readers.iterate_batches, schema=schema, threads=1),
+            None,
+        ),
+        ("iter_batches", functools.partial(readers.iterate_batches, schema=schema), None),
+        (
+            "tf.data, one thread",
+            functools.partial(readers.read_tf_data, schema=schema, threads=1),
+            "tensorflow",
+        ),
+        (
+            "tf.data",
+            functools.partial(readers.read_tf_data, schema=schema, threads=None),
+            "tensorflow",
+        ),
+        (
+            "inflate only, isal",
+            functools.partial(_inflate, module="isal.igzip", count=count),
+            "isal",
+        ),
+        ("inflate only, gzip", functools.partial(_inflate, module="gzip", count=count), None),
+    ]
+    cases = [
+        harness.Case(
+            name,
+            functools.partial(read, path),
+            count,
+            size,
+            needs,
+            warm_up=functools.partial(read, smallest),
+        )
+        for name, read, needs in jobs
+    ]
+    run.compare(f"read census, gzip: {count:,} records", cases, isolated=True)
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

@@ -1,6 +1,6 @@
 """Frame scanning: GB/s with both CRCs checked, against a memcpy of the same bytes.
 
-Size: 256 MB of census records (about 430 bytes each) and of images (30 kB each), in memory,
+Size: 100 MB of census records (about 430 bytes each) and of images (30 kB each), in memory,
 in steps of one block (8 MiB), as the reader does it.
 """
 
@@ -14,6 +14,8 @@ from typing import Any
 
 from tests.bench import generate_data, harness
 from tfrecord_beam import kernel
+
+_MEGABYTES = 100
 
 _BLOCK_BYTES = 8 << 20
 
@@ -56,30 +58,22 @@ def _read_records_beam(data: bytes) -> int:
     return records
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--megabytes", type=int, default=256)
-    arguments = parser.parse_args()
-    with harness.start(arguments) as run:
-        for name in ("census", "images"):
-            count = generate_data.count_for_bytes(name, arguments.megabytes * 10**6)
-            data = generate_data.write_dataset(name, count, run.folder).read_bytes()
-            jobs: list[tuple[str, Callable[[], int], str | None]] = [
-                ("scan, both CRCs", functools.partial(_scan, data, validate_crc=True), None),
-                ("scan, no CRC", functools.partial(_scan, data, validate_crc=False), None),
-                ("memcpy", functools.partial(_copy, data, count), None),
-                ("crc32c package, no frames", functools.partial(_checksum, data, count), "crc32c"),
-                (
-                    "Beam's read_record",
-                    functools.partial(_read_records_beam, data),
-                    "google_crc32c",
-                ),
-            ]
-            run.compare(
-                f"scan {name}: {len(data) / 1e6:.0f} MB, {count:,} records",
-                [harness.Case(title, job, count, len(data), needs) for title, job, needs in jobs],
-            )
+def measure(run: harness.Run) -> None:
+    for name in ("census", "images"):
+        count = run.count(generate_data.count_for_bytes(name, _MEGABYTES * 10**6))
+        data = generate_data.write_dataset(name, count, run.folder).read_bytes()
+        jobs: list[tuple[str, Callable[[], int], str | None]] = [
+            ("scan, both CRCs", functools.partial(_scan, data, validate_crc=True), None),
+            ("scan, no CRC", functools.partial(_scan, data, validate_crc=False), None),
+            ("memcpy", functools.partial(_copy, data, count), None),
+            ("crc32c package, no frames", functools.partial(_checksum, data, count), "crc32c"),
+            ("Beam's read_record", functools.partial(_read_records_beam, data), "google_crc32c"),
+        ]
+        run.compare(
+            f"scan {name}: {len(data) / 1e6:.0f} MB, {count:,} records",
+            [harness.Case(title, job, count, len(data), needs) for title, job, needs in jobs],
+        )
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

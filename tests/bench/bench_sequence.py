@@ -72,22 +72,18 @@ def _cases(
     return [harness.Case(name, job, len(records), len(data), needs) for name, job, needs in jobs]
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--records", type=int, default=5_000)
-    arguments = parser.parse_args()
-    sessions = generate_data.sessions(arguments.records)
+def measure(run: harness.Run) -> None:
+    sessions = generate_data.sessions(run.count(5_000))
     sequences = [generate_data.sequence_example(*session) for session in sessions]
     lists = [wire.example_list(*steps, context=context) for context, steps in sessions]
     peer = None
     if harness.is_installed("tfx_bsl"):
         peer = readers.tfx_bsl_sequence_decoder(_SCHEMA)
-    with harness.start(arguments) as run:
-        parse = SequenceExample.FromString
-        run.compare("SequenceExample", _cases("SequenceExample", sequences, parse, peer))
-        parse = ExampleList.FromString
-        run.compare("ExampleListWithContext", _cases("ExampleListWithContext", lists, parse, None))
+    parse = SequenceExample.FromString
+    run.compare("SequenceExample", _cases("SequenceExample", sequences, parse, peer))
+    parse = ExampleList.FromString
+    run.compare("ExampleListWithContext", _cases("ExampleListWithContext", lists, parse, None))
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

@@ -23,7 +23,6 @@ from tests.bench import generate_data, harness
 
 _BATCH_SIZE = 1024
 _NUM_BATCHES = 20
-_DATASET_RECORDS = 100_000
 _PACKAGES = {"tfrecord_beam": None, "tfx_bsl": "tfx_bsl"}
 
 
@@ -64,14 +63,14 @@ def _read_dataset(package: str, path: Path, schema: schema_pb2.Schema, shuffle: 
     return sum(int(batch[name].shape[0]) for batch in dataset)
 
 
-def _dataset_cases(folder: Path, *, shuffle: bool) -> list[harness.Case]:
+def _dataset_cases(folder: Path, count: int, *, shuffle: bool) -> list[harness.Case]:
     schema = generate_data.DATASETS["census"].schema()
-    path = generate_data.write_dataset("census", _DATASET_RECORDS, folder)
+    path = generate_data.write_dataset("census", count, folder)
     return [
         harness.Case(
             package,
             functools.partial(_read_dataset, package, path, schema, shuffle),
-            _DATASET_RECORDS,
+            count,
             path.stat().st_size,
             needs,
         )
@@ -79,22 +78,22 @@ def _dataset_cases(folder: Path, *, shuffle: bool) -> list[harness.Case]:
     ]
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    with harness.start(parser.parse_args()) as run:
-        for eager, (name, ragged) in itertools.product(
-            (True, False),
-            [("census", False), ("dense", False), ("wide_sparse", False), ("wide_sparse", True)],
-        ):
-            kind = f"{name}, {'eager' if eager else 'numpy'}{', ragged' if ragged else ''}"
-            run.compare(
-                f"ToBatchTensors: {kind}",
-                _adapter_cases(run.folder, name, as_ragged=ragged, eager=eager),
-            )
-        for shuffle in (False, True):
-            order = "shuffled" if shuffle else "in order"
-            run.compare(f"TensorFlowDataset: {order}", _dataset_cases(run.folder, shuffle=shuffle))
+def measure(run: harness.Run) -> None:
+    for eager, (name, ragged) in itertools.product(
+        (True, False),
+        [("census", False), ("dense", False), ("wide_sparse", False), ("wide_sparse", True)],
+    ):
+        kind = f"{name}, {'eager' if eager else 'numpy'}{', ragged' if ragged else ''}"
+        run.compare(
+            f"ToBatchTensors: {kind}",
+            _adapter_cases(run.folder, name, as_ragged=ragged, eager=eager),
+        )
+    count = run.count(100_000)
+    for shuffle in (False, True):
+        order = "shuffled" if shuffle else "in order"
+        cases = _dataset_cases(run.folder, count, shuffle=shuffle)
+        run.compare(f"TensorFlowDataset: {order}", cases)
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

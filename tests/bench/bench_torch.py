@@ -43,42 +43,41 @@ def _read_with_tfrecord(path: Path, description: Mapping[str, str]) -> int:
     return _count_rows(dataset, readers.BATCH_SIZE)
 
 
-def _cases(folder: Path, names: Sequence[str]) -> list[harness.Case]:
+def _cases(run: harness.Run, names: Sequence[str]) -> list[harness.Case]:
     schema = generate_data.DATASETS["census"].schema(names)
-    path = generate_data.write_dataset("census", _RECORDS, folder)
-    many = generate_data.write_dataset("census", _MANY_RECORDS, folder)
+    few_records, many_records = run.count(_RECORDS), run.count(_MANY_RECORDS)
+    path = generate_data.write_dataset("census", few_records, run.folder)
+    many = generate_data.write_dataset("census", many_records, run.folder)
     description = {feature.name: _TYPES[feature.type] for feature in schema.feature}
     return [
         harness.Case(
             "TorchDataset",
             functools.partial(_read, path, schema, names),
-            _RECORDS,
+            few_records,
             path.stat().st_size,
             "torch",
         ),
         harness.Case(
-            f"TorchDataset, {_MANY_RECORDS:,} records",
+            f"TorchDataset, {many_records:,} records",
             functools.partial(_read, many, schema, names),
-            _MANY_RECORDS,
+            many_records,
             many.stat().st_size,
             "torch",
         ),
         harness.Case(
             "tfrecord",
             functools.partial(_read_with_tfrecord, path, description),
-            _RECORDS,
+            few_records,
             path.stat().st_size,
             "tfrecord",
         ),
     ]
 
 
-def _main() -> None:
-    arguments = harness.argument_parser(__doc__).parse_args()
-    with harness.start(arguments) as run:
-        for names in (_NUMBERS, list(generate_data.DATASETS["census"].features)):
-            run.compare(f"census, {len(names)} of 15 features", _cases(run.folder, names))
+def measure(run: harness.Run) -> None:
+    for names in (_NUMBERS, list(generate_data.DATASETS["census"].features)):
+        run.compare(f"census, {len(names)} of 15 features", _cases(run, names))
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

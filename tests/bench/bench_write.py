@@ -1,11 +1,11 @@
 """Writing from end to end in a Beam pipeline: one worker, pipeline start included.
 
-Size: 2,000,000 census records (0.8 GB), 200,000 of dense data (0.4 GB), 20,000 images (0.6 GB), read
-from one file, encoded again and written to another one; 1,000,000 and 100,000 records of `bytes`
-of 100 and 4,000 bytes, made in the pipeline. `--peer-share` gives the peers, which take longer,
-that share of the records; their start is then spread over fewer, so it is measured by itself too.
-The output is counted, which is part of the time of all. `--memory` measures instead how memory
-grows with the data. Each measurement is a new process that has run one pipeline before.
+Size: 1,000,000 census records (0.4 GB), 100,000 of dense data (0.2 GB), 10,000 images (0.3 GB), read
+from one file, encoded again and written to another one; 500,000 and 50,000 records of `bytes` of
+100 and 4,000 bytes, made in the pipeline. The peers, which take longer, get a tenth of the records;
+their start is then spread over fewer, so it is measured by itself too. The output is counted, which
+is part of the time of all. Then how memory grows with the data. Each measurement is a new process
+that has run one pipeline before.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from tests.bench import beam_writers, generate_data, harness
 
 Job = Callable[[], int]
 
-_COUNTS = {"census": 2_000_000, "dense": 200_000, "images": 20_000}
-_RECORDS = {100: 1_000_000, 4_000: 100_000}
+_COUNTS = {"census": 1_000_000, "dense": 100_000, "images": 10_000}
+_RECORDS = {100: 500_000, 4_000: 50_000}
 """Sizes of records of `bytes`, and how many of them there are."""
 
 _MEMORY_COUNTS = (100_000, 1_000_000)
+
+_PEER_SHARE = 0.1
+"""Share of the records that the peers get, which take longer."""
 
 
 def _batch_cases(folder: Path, dataset: str, count: int, peer_count: int) -> list[harness.Case]:
@@ -75,38 +78,27 @@ def _compare_memory(run: harness.Run) -> None:
     ):
         schema = generate_data.DATASETS["census"].schema()
         cases = []
-        for count in (1, *_MEMORY_COUNTS):
+        for count in dict.fromkeys((1, *map(run.count, _MEMORY_COUNTS))):
             path = generate_data.write_dataset("census", count, run.folder)
             job = functools.partial(write, path, schema)
             size = path.stat().st_size
-            cases.append(harness.Case(f"{size / 1e6:,.1f} MB", job, count, size))
-        run.compare_memory(f"memory of {name}", cases)
+            title, x = f"{size / 1e6:,.1f} MB", size / 1e6
+            cases.append(harness.Case(title, job, count, size, series=name, x=x))
+        run.compare_memory(f"memory of {name}", cases, axis="file size, MB")
 
 
-def _main() -> None:
-    parser = harness.argument_parser(__doc__)
-    parser.add_argument("--datasets", nargs="*", default=list(_COUNTS))
-    parser.add_argument("--sizes", nargs="*", type=int, default=list(_RECORDS))
-    parser.add_argument("--peer-share", type=float, default=0.1)
-    parser.add_argument("--memory", action="store_true")
-    arguments = parser.parse_args()
-    share = arguments.peer_share
-    with harness.start(arguments) as run:
-        if arguments.memory:
-            _compare_memory(run)
-            return
-        for name in arguments.datasets:
-            count = _COUNTS[name]
-            cases = _batch_cases(run.folder, name, count, round(count * share))
-            run.compare(f"read, encode and write {name}", cases, isolated=True)
-        if arguments.datasets:
-            cases = _batch_cases(run.folder, arguments.datasets[0], 1, 1)
-            run.compare("start, batches", cases, isolated=True)
-        for size in arguments.sizes:
-            count = _RECORDS[size]
-            cases = _record_cases(size, count, round(count * share))
-            run.compare(f"write bytes, {size} a record", cases, isolated=True)
+def measure(run: harness.Run) -> None:
+    cases = _batch_cases(run.folder, "census", 1, 1)
+    run.compare("start, batches", cases, isolated=True)
+    for name, usual in _COUNTS.items():
+        count = run.count(usual)
+        cases = _batch_cases(run.folder, name, count, run.count(usual * _PEER_SHARE))
+        run.compare(f"read, encode and write {name}", cases, isolated=True)
+    for size, usual in _RECORDS.items():
+        cases = _record_cases(size, run.count(usual), run.count(usual * _PEER_SHARE))
+        run.compare(f"write bytes, {size} a record", cases, isolated=True)
+    _compare_memory(run)
 
 
 if __name__ == "__main__":
-    _main()
+    harness.main(measure, __doc__)

@@ -1,8 +1,10 @@
 """Measures cases in turn, so that what disturbs the machine disturbs them alike, and prints ratios.
 
-A `Case` is one way to do a piece of work. `Run.compare` measures its cases A, B, A, B, ... and
-prints medians with their range. The first case is the base: every ratio is another case's time per
-record over the base's time per record in the same round, so above 1 the base is faster.
+A benchmark is a module `bench_NAME` with a function `measure(run)`, which calls `run.compare` for
+each thing that it compares, and ends with ``harness.main(measure, __doc__)``. A `Case` is one way
+to do a piece of work. `Run.compare` measures its cases A, B, A, B, ... and prints medians with
+their range. The first case is the base: every ratio is another case's time per record over the
+base's time per record in the same round, so above 1 the base is faster.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ PACKAGES = {
     "tensorflow": "tensorflow",
     "torch": "torch",
     "tfrecord": "tfrecord",
+    "ray": "ray",
     "pyspark": "pyspark",
 }
 """The import names of what is measured and of the peers, with the names of their distributions."""
@@ -59,6 +62,8 @@ class Case:
       bytes: size of the work.
       needs: import name of a peer. Where it is not installed the case is left out.
       warm_up: with `isolated`, what to do once before the measurement, or None to do nothing.
+      series: with `x`, the line of a plot that the case is a point of.
+      x: where it is on the comparison's axis.
     """
 
     name: str
@@ -67,6 +72,8 @@ class Case:
     bytes: int
     needs: str | None = None
     warm_up: Callable[[], object] | None = None
+    series: str | None = None
+    x: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +115,9 @@ def argument_parser(description: str | None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--data", type=Path, help="folder that keeps the data from run to run")
     parser.add_argument("--rounds", type=int, default=5, help="measurements of each case")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor for the size of all data")
     parser.add_argument("--json", type=Path, help="file to write all measurements to")
+    parser.set_defaults(about=description or "")
     return parser
 
 
@@ -118,48 +127,90 @@ class Run:
     Attributes:
       folder: where the data are.
       rounds: how often each case is measured.
+      scale: factor for the size of all data.
+      environment: versions and machine.
+      comparisons: all that was measured, as JSON has it.
     """
 
-    def __init__(self, folder: Path, rounds: int) -> None:
+    def __init__(self, folder: Path, rounds: int, scale: float = 1.0) -> None:
         self.folder = folder
         self.rounds = rounds
+        self.scale = scale
         self.environment = _describe_environment()
         self.comparisons: list[dict[str, Any]] = []
 
+    def count(self, records: float) -> int:
+        """Returns how many records to take where the usual number is `records`."""
+        return max(1, round(records * self.scale))
+
     def compare(
-        self, title: str, cases: Sequence[Case], *, isolated: bool = False
-    ) -> dict[str, float]:
-        """Measures the cases round by round, prints a table and returns each one's median seconds.
+        self,
+        title: str,
+        cases: Sequence[Case],
+        *,
+        isolated: bool = False,
+        axis: str | None = None,
+    ) -> Samples:
+        """Measures the cases round by round, prints a table and returns the measurements.
 
         Args:
           title: what the work is, with its size.
           cases: the first one that is installed is the base of the ratios.
           isolated: measure each time in a new process. For work that depends on what a process
             did before: pipelines and thread pools.
+          axis: what the cases' `x` is, with its unit.
         """
-        samples = self._measure_all(title, cases, isolated=isolated)
-        _print_table(title, _TIME_HEAD, _time_rows(samples))
-        return {case.name: _median_sec(taken) for case, taken in samples.items()}
+        samples = self._measure_all(cases, isolated=isolated)
+        self.report(title, samples, axis=axis)
+        return samples
 
-    def compare_memory(self, title: str, cases: Sequence[Case]) -> None:
+    def report(self, title: str, samples: Samples, *, axis: str | None = None) -> None:
+        """Prints a table of measurements, and keeps them for the JSON file."""
+        self._keep(title, samples, "time", axis)
+        _print_table(title, _TIME_HEAD, _time_rows(samples))
+
+    def _keep(self, title: str, samples: Samples, subject: str, axis: str | None) -> None:
+        self.comparisons.append(
+            {"title": title, "subject": subject, "axis": axis, "cases": _describe(samples)}
+        )
+
+    def compare_memory(self, title: str, cases: Sequence[Case], *, axis: str | None = None) -> None:
         """Measures the cases, each time in a new process, and prints a table of their memory.
 
         Args:
           title: what the work is.
           cases: the first one that is installed is what the others are compared with.
+          axis: what the cases' `x` is, with its unit.
         """
-        samples = self._measure_all(title, cases, isolated=True)
+        samples = self._measure_all(cases, isolated=True)
+        self._keep(title, samples, "memory", axis)
         _print_table(title, _MEMORY_HEAD, _memory_rows(samples))
 
-    def _measure_all(self, title: str, cases: Sequence[Case], *, isolated: bool) -> Samples:
+    def _measure_all(self, cases: Sequence[Case], *, isolated: bool) -> Samples:
         present = [case for case in cases if case.needs is None or is_installed(case.needs)]
         repeats = {case: 1 if isolated else _repeats(case) for case in present}
         samples: Samples = {case: [] for case in present}
         for _ in range(self.rounds):
             for case, taken in samples.items():
                 taken.append(_measure_isolated(case) if isolated else _measure(case, repeats[case]))
-        self.comparisons.append({"title": title, "cases": _describe(samples)})
         return samples
+
+
+def main(measure: Callable[[Run], object], description: str | None) -> None:
+    """Runs a benchmark by itself, by the options of the command line."""
+    with start(argument_parser(description).parse_args()) as run:
+        measure(run)
+
+
+def subtract(samples: Samples, start: Samples) -> Samples:
+    """Returns measurements without what starting takes, which the same cases were measured for."""
+    return {
+        case: [
+            Sample(one.wall_sec - other.wall_sec, one.cpu_sec - other.cpu_sec, one.peak_rss_bytes)
+            for one, other in zip(taken, started)
+        ]
+        for (case, taken), started in zip(samples.items(), start.values())
+    }
 
 
 @contextlib.contextmanager
@@ -172,13 +223,17 @@ def start(arguments: argparse.Namespace) -> Iterator[Run]:
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     with tempfile.TemporaryDirectory(prefix="tfrecord_beam_bench_") as temporary:
-        run = Run(arguments.data or Path(temporary), arguments.rounds)
+        run = Run(arguments.data or Path(temporary), arguments.rounds, arguments.scale)
         run.folder.mkdir(parents=True, exist_ok=True)
         for key, value in run.environment.items():
             print(f"{key}: {value}")
         yield run
         if arguments.json is not None:
-            report = {"environment": run.environment, "comparisons": run.comparisons}
+            report = {
+                "about": arguments.about,
+                "environment": run.environment,
+                "comparisons": run.comparisons,
+            }
             arguments.json.write_text(json.dumps(report, indent=2) + "\n")
 
 
@@ -289,6 +344,8 @@ def _describe(samples: Samples) -> list[dict[str, Any]]:
             "name": case.name,
             "records": case.records,
             "bytes": case.bytes,
+            "series": case.series,
+            "x": case.x,
             "samples": [dataclasses.asdict(sample) for sample in taken],
             "ratios_to_first": _ratios(case, samples),
         }

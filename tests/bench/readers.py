@@ -20,14 +20,17 @@ BATCH_SIZE = 1000
 """Records in a batch: what tfx_bsl's own pipelines grow to, and a common choice for tf.data."""
 
 
-def iterate_batches(path: Path, schema: schema_pb2.Schema | None) -> int:
+def iterate_batches(
+    path: Path, schema: schema_pb2.Schema | None, *, threads: int | None = None
+) -> int:
     """Reads a file in batches with `tfrecord_beam.iter_batches`."""
-    return sum(batch.num_rows for batch in tfrecord_beam.iter_batches(path, schema=schema))
+    batches = tfrecord_beam.iter_batches(path, schema, threads=threads)
+    return sum(batch.num_rows for batch in batches)
 
 
-def read_table(path: Path, schema: schema_pb2.Schema) -> int:
+def read_table(path: Path, schema: schema_pb2.Schema, *, threads: int | None = None) -> int:
     """Reads a file whole with `tfrecord_beam.read_table`."""
-    rows: int = tfrecord_beam.read_table(path, schema=schema).num_rows
+    rows: int = tfrecord_beam.read_table(path, schema, threads=threads).num_rows
     return rows
 
 

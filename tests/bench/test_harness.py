@@ -78,4 +78,22 @@ def test_work_left_out_is_an_error(tmp_path: Path) -> None:
     "script", sorted(path.stem for path in Path(__file__).parent.glob("bench_*.py"))
 )
 def test_every_script_can_be_imported(script: str) -> None:
-    assert importlib.import_module(f"tests.bench.{script}").__doc__
+    module = importlib.import_module(f"tests.bench.{script}")
+    assert module.__doc__
+    assert callable(module.measure)
+
+
+def test_measurements_without_the_start(tmp_path: Path) -> None:
+    case = harness.Case("case", lambda: 1, records=1, bytes=0)
+    whole = {case: [harness.Sample(5.0, 4.0, 3), harness.Sample(6.0, 5.0, 3)]}
+    start = {case: [harness.Sample(1.0, 2.0, 3), harness.Sample(1.5, 2.0, 3)]}
+    with harness.start(_arguments(tmp_path)) as run:
+        run.report("title", harness.subtract(whole, start))
+    [samples] = [case["samples"] for case in run.comparisons[0]["cases"]]
+    assert [sample["wall_sec"] for sample in samples] == [4.0, 4.5]
+    assert [sample["cpu_sec"] for sample in samples] == [2.0, 3.0]
+
+
+def test_sizes_are_scaled(tmp_path: Path) -> None:
+    run = harness.Run(tmp_path, 1, 0.01)
+    assert [run.count(records) for records in (1000, 1)] == [10, 1]
