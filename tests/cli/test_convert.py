@@ -82,6 +82,10 @@ def test_forms_of_columns(tmp_path: pathlib.Path) -> None:
     assert pq.read_schema(target).types == [pa.int64(), pa.large_string()]
     assert main(["convert", records, target, "--lists", "--mode", "overwrite"]) == 0
     assert [str(each).split("<")[0] for each in pq.read_schema(target).types] == ["large_list"] * 2
+    assert main(["convert", records, target, "--scalars", "n", "--mode", "overwrite"]) == 0
+    assert pq.read_schema(target).field("n").type == pa.int64()
+    assert "large_list" in str(pq.read_schema(target).field("p").type)
+    assert main(["convert", records, target, "--scalars", "n", "--lists"]) == 2
 
 
 def test_formats_that_no_suffix_tells(tmp_path: pathlib.Path) -> None:
@@ -111,7 +115,7 @@ def test_unknown_format(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
 def test_error_leaves_nothing(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, "a.tfrecord", *PEOPLE)
     assert main(["convert", path, str(tmp_path / "b.csv")]) == 2
-    assert "for CSV, found" in capsys.readouterr().err
+    assert "Expected at most one value, found 2 for feature 'age'" in capsys.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["a.tfrecord"]
 
 

@@ -164,6 +164,12 @@ def test_column_of_two_kinds_is_an_error(tmp_path: pathlib.Path) -> None:
         read_table(tmp_path, scalars=["x"])
 
 
+def test_rows_without_columns(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path / "a", {"x": [1]}, {"x": [2]})
+    [batch] = iter_batches(path, columns=[], scalars=["x"])
+    assert (batch.num_rows, batch.num_columns) == (2, 0)
+
+
 def test_steps_stay_lists(tmp_path: pathlib.Path) -> None:
     record = SequenceExample()
     record.context.feature["x"].int64_list.value.append(1)

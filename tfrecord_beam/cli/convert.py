@@ -66,7 +66,14 @@ def add_parser(verbs: Verbs) -> None:
 
 
 def _add_column_forms(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--lists", action="store_true", help="keep lists, also those of one value")
+    parser.add_argument(
+        "--scalars",
+        type=arguments.split_names,
+        metavar="A,B",
+        help="from TFRecord: columns of single values; default: those of at most one by the "
+        "schema, or without one in all records",
+    )
+    parser.add_argument("--lists", action="store_true", help="from TFRecord: keep all lists")
     parser.add_argument(
         "--strings",
         type=arguments.split_names,
@@ -123,7 +130,9 @@ def run(options: argparse.Namespace) -> int:
 def _convert(options: argparse.Namespace) -> Sequence[WrittenFile]:
     files, target, schema = options.files, options.target, options.schema
     chosen: dict[str, Any] = {name: getattr(options, name) for name in _SAME}
-    chosen.update(scalars=not options.lists, strings=options.strings or True)
+    if options.scalars and options.lists:
+        raise ValueError("Expected --scalars or --lists, found both")
+    chosen.update(scalars=options.scalars or not options.lists, strings=options.strings or True)
     given = {name: getattr(options, name) for name in _WRITE_OPTIONS}
     given = {name: value for name, value in given.items() if value is not None}
     if not options.beam and not options.pipeline_options:

@@ -56,11 +56,14 @@ class ColumnForms:
         Raises:
           DecodeError: a row has several values, or bytes that are no UTF-8.
         """
+        wanted = self.convert_schema(batch.schema)
+        if wanted == batch.schema:  # also where there are rows but no columns
+            return batch
         columns = [
             self._convert(field.name, column, place)
             for field, column in zip(batch.schema, batch.columns, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(columns, schema=self.convert_schema(batch.schema))
+        return pa.RecordBatch.from_arrays(columns, schema=wanted)
 
     def _type_of(self, field: pa.Field) -> pa.DataType:
         if not pa.types.is_large_list(field.type):

@@ -127,12 +127,10 @@ def test_columns_that_are_not_there(records: str, tmp_path: pathlib.Path) -> Non
 
 
 def test_lists_are_none_of_csv(records: str, tmp_path: pathlib.Path) -> None:
-    with pytest.raises(SchemaError, match="column 'l' for CSV"):
-        convert(records, tmp_path / "a.csv")
-    with pytest.raises(
-        DecodeError, match=r"at most one value, found 2 for feature 'l' .* record 0"
-    ):
-        convert(records, tmp_path / "a.csv", scalars=["f", "i", "l", "s"])
+    choices: list[bool | list[str]] = [True, False, ["f"]]
+    for scalars in choices:
+        with pytest.raises(DecodeError, match=r"found 2 for feature 'l' .* record 0"):
+            convert(records, tmp_path / "a.csv", scalars=scalars)
     assert os.listdir(tmp_path) == ["in"]
 
 
@@ -282,6 +280,20 @@ def test_wrong_options(
 def test_misspelt_option(records: str, tmp_path: pathlib.Path) -> None:
     with pytest.raises((TypeError, ValueError), match="num_shard"):
         convert(records, tmp_path / "b.tfrecord", num_shard=2)
+
+
+def test_rows_without_columns(records: str, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(SchemaError, match="Expected columns for parquet, found none"):
+        convert(records, tmp_path / "a.parquet", columns=[])
+    convert(records, tmp_path / "a.jsonl", columns=[])
+    assert (tmp_path / "a.jsonl").read_text() == "{}\n" * 3
+
+
+def test_target_that_looks_like_a_pattern(records: str, tmp_path: pathlib.Path) -> None:
+    for name in ("a*.csv", "[a].tfrecord", "a?.parquet"):
+        with pytest.raises(ValueError, match="target"):
+            convert(records, tmp_path / name)
+    assert os.listdir(tmp_path) == ["in"]
 
 
 def test_no_files(tmp_path: pathlib.Path) -> None:

@@ -164,6 +164,13 @@ def test_file_that_is_there(tmp_path: pathlib.Path) -> None:
     assert os.listdir(tmp_path) == ["a.csv"]
 
 
+def test_what_a_dead_process_left_is_removed(tmp_path: pathlib.Path) -> None:
+    for name in (".a.csv-temp-1", ".b.csv-temp-1", "a.csv-temp-1"):
+        (tmp_path / name).write_text("")
+    write(tmp_path / "a.csv", TABLE)
+    assert sorted(os.listdir(tmp_path)) == [".b.csv-temp-1", "a.csv", "a.csv-temp-1"]
+
+
 def test_folder_that_is_a_file(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(WriteError):

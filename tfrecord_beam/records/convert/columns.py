@@ -9,6 +9,7 @@ import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.records.convert.conversion import Conversion
+from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.files import OnProgress, iter_blocks
 from tfrecord_beam.records.hive import parse_path
 from tfrecord_beam.records.inference import infer_schema
@@ -79,8 +80,12 @@ def choose_columns(conversion: Conversion, *, progress: OnProgress | None = None
         schema = _add_partition_columns(schema, conversion.paths)
     plan = decode_plan(schema, columns=conversion.columns, record_type=record_type)
     forms = choose_forms(schema, scalars, strings)
-    if is_text and schema is not None:
-        forms = dataclasses.replace(forms, strings=frozenset(each.name for each in schema.feature))
+    if schema is not None:
+        names = frozenset(each.name for each in schema.feature)
+        if is_text:
+            forms = dataclasses.replace(forms, strings=names)
+        if conversion.target_format is Format.CSV:
+            forms = dataclasses.replace(forms, scalars=names)
     return RecordColumns(schema, forms, forms.convert_schema(plan_schema(plan)))
 
 

@@ -24,6 +24,7 @@ from tfrecord_beam.records.paths import (
 )
 from tfrecord_beam.records.scalars import ColumnChoice
 from tfrecord_beam.records.writing.compression import Compression
+from tfrecord_beam.records.writing.names import check_no_pattern
 from tfrecord_beam.records.writing.options import Mode
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.names import as_names, check_known
@@ -169,6 +170,7 @@ def plan_conversion(
     """
     check_path("target", target)
     target = normalize_path(os.fspath(target))
+    check_no_pattern("target", target)
     files = match_files(normalize_patterns(source), file_system)
     from_format = choose_format("source_format", source_format, [file.path for file in files])
     schema = None if schema is None or is_inferred(schema) else load_schema(schema)

@@ -72,7 +72,7 @@ def convert(
       record_type: what records are, or become: "Example", "SequenceExample" or "ByteArray".
       scalars: from TFRecord, which columns come as single values instead of lists, as for
         `iter_batches`. True: those of at most one value by the schema, or without one in all
-        records.
+        records. CSV has single values in any case.
       strings: from TFRecord, which columns come as strings instead of bytes, as for `iter_batches`.
         CSV and JSON have strings in any case.
       partition_columns: from TFRecord, "hive" for columns of what folders ``name=value`` tell.

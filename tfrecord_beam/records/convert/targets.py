@@ -57,7 +57,7 @@ def write_file(
 
     Raises:
       ValueError: the format has no such compression.
-      SchemaError: a column of a type that the format does not hold.
+      SchemaError: a column of a type that the format does not hold, or none but rows.
       WriteError: there is a file, or it cannot be written.
     """
     codec = Compression.resolve(codec_of_name(path) if compression is None else compression)
@@ -68,6 +68,8 @@ def write_file(
         content = (codec if file_format.is_text else Compression()).compress(file)
         writer = start(pa.PythonFile(_Sink(content), mode="w"))
         for batch in batches:
+            if not len(schema) and batch.num_rows and file_format is not Format.JSON:
+                raise SchemaError(f"Expected columns for {file_format.value}, found none")
             writer.write_batch(batch)
             num_rows += batch.num_rows
         writer.close()
@@ -77,15 +79,21 @@ def write_file(
 
 @contextlib.contextmanager
 def _placed(path: str, file_system: OutputFileSystem, overwrite: bool) -> Iterator[OutputFile]:
-    """Gives a new file, which is put in its place if the body ends it without an error."""
+    """Gives a new file, which is put in its place if the body ends it without an error.
+
+    What processes that died while they wrote the same file have left is removed then.
+    """
     _check_free(path, file_system, overwrite)
     folder, base = posixpath.split(path)
-    hidden = posixpath.join(folder, f".{base}-temp-{uuid.uuid4().hex}")
+    mark = f".{base}-temp-"
+    hidden = posixpath.join(folder, mark + uuid.uuid4().hex)
     file = file_system.create(hidden)
     try:
         yield file
         _check_free(path, file_system, overwrite)
         file_system.rename(hidden, path)
+        leftovers = file_system.list_folder(folder).files
+        file_system.delete(each for each in leftovers if posixpath.basename(each).startswith(mark))
     except BaseException:
         with contextlib.suppress(WriteError):
             file.close()
@@ -148,7 +156,7 @@ def _check_csv_columns(schema: pa.Schema) -> None:
             raise SchemaError(
                 f"Expected one value a row in column {field.name!r} for CSV, found {field.type}",
                 Location(feature=field.name),
-                "name it in scalars, if that is so; other formats hold lists",
+                "other formats hold lists",
             )
 
 
