@@ -8,12 +8,11 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
-from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.records.convert.columns import RecordColumns, choose_columns
 from tfrecord_beam.records.convert.conversion import Conversion
 from tfrecord_beam.records.convert.formats import Format, split_suffix
 from tfrecord_beam.records.convert.sources import iter_file
-from tfrecord_beam.records.convert.targets import write_file
+from tfrecord_beam.records.convert.targets import check_free, write_file
 from tfrecord_beam.records.writing.publish import WrittenFile
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
@@ -44,12 +43,11 @@ class ConvertFiles(beam.PTransform):
         if conversion.target_format is Format.TFRECORD:
             self._write = _make_write(conversion)
             return
-        self._columns = choose_columns(conversion)
         self._targets = conversion.name_targets()
-        for target in self._targets if conversion.mode == "error" else ():
-            if BeamOutputFileSystem().find_size(target) is not None:
-                hint = "mode='overwrite' replaces it"
-                raise WriteError("Expected no file of this name, found one", Location(target), hint)
+        overwrite = conversion.mode == "overwrite"
+        for target in self._targets:
+            check_free(target, BeamOutputFileSystem(), overwrite=overwrite)
+        self._columns = choose_columns(conversion)
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[WrittenFile]:
         conversion = self._conversion

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import textwrap
+import time
 from typing import Any
 
 import numpy as np
@@ -346,6 +347,35 @@ def test_rows_come_back(rows: list[dict[str, Any]], name: str, tmp_path: pathlib
     convert(first, other, schema, mode="overwrite")
     convert(other, second, schema, mode="overwrite")
     assert read_table(second, schema).equals(read_table(first, schema))
+
+
+_ENDLESS = """
+    import sys
+    from tfrecord_beam import convert
+
+    source, target = sys.argv[1:]
+    while True:
+        convert(source, target, mode="overwrite")
+        print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize("name", ["b.parquet", "b.jsonl"])
+def test_process_that_is_killed(tmp_path: pathlib.Path, name: str) -> None:
+    source, target = tmp_path / "a.tfrecord", tmp_path / "out" / name
+    write_table({"x": np.arange(50_000)}, source)
+    convert(source, tmp_path / name)
+    whole = (tmp_path / name).read_bytes()
+    command = [sys.executable, "-c", textwrap.dedent(_ENDLESS), str(source), str(target)]
+    for wait_sec in (0.0, 0.013, 0.029):
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(wait_sec)
+            process.kill()
+        assert target.read_bytes() == whole
+    convert(source, target, mode="overwrite")
+    assert os.listdir(tmp_path / "out") == [name]
 
 
 _MEMORY = """

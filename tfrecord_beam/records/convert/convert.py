@@ -14,7 +14,7 @@ from tfrecord_beam.records.convert.columns import choose_columns
 from tfrecord_beam.records.convert.conversion import Conversion, plan_conversion
 from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.convert.sources import iter_file
-from tfrecord_beam.records.convert.targets import write_file
+from tfrecord_beam.records.convert.targets import check_free, write_file
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.files import OnProgress
 from tfrecord_beam.records.parallel import interleave_ahead
@@ -115,6 +115,8 @@ def convert(
 
 def _write_other(conversion: Conversion, progress: OnProgress | None) -> WrittenFile:
     """Writes the one file of another format."""
+    overwrite = conversion.mode == "overwrite"
+    check_free(conversion.target, DirectOutputFileSystem(), overwrite=overwrite)  # before all work
     num_passes = 2 if conversion.needs_inference else 1
     chosen = choose_columns(conversion, progress=_in_pass(0, num_passes, progress))
     batches = iter_batches(
@@ -134,7 +136,7 @@ def _write_other(conversion: Conversion, progress: OnProgress | None) -> Written
         conversion.target_format,
         DirectOutputFileSystem(),
         compression=conversion.compression,
-        overwrite=conversion.mode == "overwrite",
+        overwrite=overwrite,
     )
     return WrittenFile(conversion.target, num_rows, num_bytes)
 

@@ -83,26 +83,28 @@ def _placed(path: str, file_system: OutputFileSystem, overwrite: bool) -> Iterat
 
     What processes that died while they wrote the same file have left is removed then.
     """
-    _check_free(path, file_system, overwrite)
+    check_free(path, file_system, overwrite=overwrite)
     folder, base = posixpath.split(path)
     mark = f".{base}-temp-"
     hidden = posixpath.join(folder, mark + uuid.uuid4().hex)
     file = file_system.create(hidden)
     try:
         yield file
-        _check_free(path, file_system, overwrite)
+        check_free(path, file_system, overwrite=overwrite)
         file_system.rename(hidden, path)
-        leftovers = file_system.list_folder(folder).files
-        file_system.delete(each for each in leftovers if posixpath.basename(each).startswith(mark))
     except BaseException:
         with contextlib.suppress(WriteError):
             file.close()
         with contextlib.suppress(WriteError):
             file_system.delete([hidden])
         raise
+    with contextlib.suppress(WriteError):
+        leftovers = file_system.list_folder(folder).files
+        file_system.delete(each for each in leftovers if posixpath.basename(each).startswith(mark))
 
 
-def _check_free(path: str, file_system: OutputFileSystem, overwrite: bool) -> None:
+def check_free(path: str, file_system: OutputFileSystem, *, overwrite: bool) -> None:
+    """Raises WriteError if there is a file that may not be replaced."""
     if file_system.find_size(path) is not None and not overwrite:
         hint = "mode='overwrite' replaces it"
         raise WriteError("Expected no file of this name, found one", Location(path), hint)
