@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import tempfile
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -10,11 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, strategies as st
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.records.writing.folders import batch_of, paths_in, records_in
 from tfrecord_beam import SchemaError, WriteError, WrittenFile, read_table, write_table
 from tfrecord_beam.records.writing import spill
 
+SCHEMA_OF_IDS = schema_pb2.Schema(feature=[{"name": "id", "type": "INT"}])
 CODECS = [None, "gzip", "zlib", "bz2", "zstd", "lz4", "snappy"]
 
 
@@ -292,3 +296,56 @@ def test_folder_that_cannot_be_written(tmp_path: pathlib.Path) -> None:
 def test_path_of_a_folder(tmp_path: pathlib.Path) -> None:
     [file] = write_table({"a": [1]}, f"{tmp_path}/out/")
     assert file.path == f"{tmp_path}/out/part-00000-of-00001.tfrecord"
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"num_shards": 1},
+    {"num_shards": 4},
+    {"num_shards": 3, "shuffle": True, "seed": 1},
+    {"max_records_per_shard": 3},
+    {"max_bytes_per_shard": 70},
+    {"partition_by": ["key"]},
+    {"partition_by": ["key"], "num_shards": 2},
+    {"partition_by": ["key"], "max_records_per_shard": 2, "compression": "gzip"},
+]
+
+
+@given(
+    sizes=st.lists(st.integers(0, 9), max_size=6),
+    options=st.sampled_from(OPTIONS),
+    buffer_bytes=st.sampled_from([1, 100, 1 << 20]),
+    is_known=st.booleans(),
+)
+def test_each_row_is_there_once_and_in_its_place(
+    sizes: list[int], options: dict[str, Any], buffer_bytes: int, is_known: bool
+) -> None:
+    starts = [sum(sizes[:index]) for index in range(len(sizes))]
+    schema = pa.schema({"id": pa.int64(), "key": pa.int64()})
+    batches = [
+        pa.record_batch(
+            [
+                pa.array(range(start, start + size), pa.int64()),
+                pa.array([i % 3 for i in range(start, start + size)], pa.int64()),
+            ],
+            schema,
+        )
+        for start, size in zip(starts, sizes)
+    ]
+    data: Any = pa.Table.from_batches(batches, schema) if is_known else iter(batches)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spill, "BUFFER_BYTES", buffer_bytes)
+        files = write_table(data, f"{folder}/", **options)
+        check_files(pathlib.Path(folder), files)
+        ids = [
+            [row for [row] in read_table(file.path, SCHEMA_OF_IDS).column("id").to_pylist()]
+            for file in files
+        ]
+    total = sum(sizes)
+    assert sorted(sum(ids, [])) == list(range(total))
+    if not options.get("shuffle"):
+        assert all(each == sorted(each) for each in ids)
+    if "partition_by" not in options and not options.get("shuffle") and is_known:
+        assert sum(ids, []) == list(range(total))
+    for file, each in zip(files, ids):
+        assert all(str(i % 3) == value for i in each for _, value in file.partition)
