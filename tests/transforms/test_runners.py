@@ -15,6 +15,8 @@ from apache_beam.testing.util import assert_that, equal_to
 
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
+from tfrecord_beam.records.inference import infer_schema
+from tfrecord_beam.transforms.infer import InferSchema
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
 from tfrecord_beam.transforms.write import WriteToTFRecord
 
@@ -42,6 +44,9 @@ def test_records_are_the_same_on_each_runner(
         batches = pipeline | BeamSource(tmp_path, SCHEMA, batch_size=6, desired_bundle_bytes=400)
         ids = batches | beam.FlatMap(lambda batch: batch.column("id").flatten().to_pylist())
         assert_that(ids, equal_to(list(range(NUM_RECORDS))), label="Ids")
+        schema = pipeline | InferSchema(tmp_path, int_domains=True, desired_bundle_bytes=400)
+        expected = infer_schema(tmp_path, int_domains=True)
+        assert_that(schema, equal_to([expected]), label="Schema")
 
 
 @pytest.mark.parametrize("mode", ["in_memory", "multi_threading", "multi_processing"])

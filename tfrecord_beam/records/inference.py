@@ -73,7 +73,8 @@ def infer_schema(
 
     Args:
       path: path, pattern or folder, or several; all records of all files are read.
-      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
+      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
+        or "ByteArray", whose schema has the one feature "byteArray".
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
       infer_shape: give a shape to features that have the same number of values in all records.
