@@ -54,7 +54,8 @@ _MOST_BATCH_BYTES = (1 << 31) - 1
 _SEARCHED = (
     "the range begins inside the file: either the file is damaged there, or it is whole, but "
     "its records hold TFRecord data themselves and the search for the first one found some of it; "
-    "to tell, read it as one range, with desired_bundle_bytes larger than it"
+    "to tell, make its index (tfrecord-beam index), or read it as one range, with "
+    "desired_bundle_bytes larger than it"
 )
 """Hint for damage in a range whose first record was searched for."""
 
