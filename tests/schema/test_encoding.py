@@ -24,6 +24,7 @@ OPTIONAL_TYPES = [
 DAY = datetime.date(1970, 1, 3)
 MOMENT = datetime.datetime(1970, 1, 1, 0, 0, 1)
 HALF = decimal.Decimal("0.5")
+NO_TENSORS = pa.array([], pa.list_(pa.int64(), 1))
 
 
 def features_or_skip(column: pa.Array) -> pa.Array:
@@ -225,6 +226,15 @@ def test_type_that_no_feature_holds(data_type: pa.DataType, advice: str, depth: 
     )
     assert raised.value.feature == "x"
     assert advice in (raised.value.hint or "")
+
+
+def test_extension_type() -> None:
+    column = pa.ExtensionArray.from_storage(pa.fixed_shape_tensor(pa.int64(), [1]), NO_TENSORS)
+    with pytest.raises(
+        SchemaError, match=r"found extension<.*\(take what it is stored as: pyarrow"
+    ):
+        to_features("x", column)
+    assert to_features("x", column.storage).to_pylist() == []
 
 
 def _no_unions(depth: int) -> pa.Array:

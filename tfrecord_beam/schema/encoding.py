@@ -326,6 +326,10 @@ _ADVICE: list[tuple[Callable[[pa.DataType], bool], str]] = [
     ),
     (pt.is_union, "make a column of each of its types: pyarrow.UnionArray.field"),
     (pt.is_interval, "cast it to duration"),
+    (
+        lambda data_type: isinstance(data_type, pa.BaseExtensionType),
+        "take what it is stored as: pyarrow.ExtensionArray.storage",
+    ),
 ]
 
 
