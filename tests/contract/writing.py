@@ -38,7 +38,8 @@ _DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".deflate": zlib.decompress,
     ".bz2": bz2.decompress,
     ".zst": lambda data: zstandard.ZstdDecompressor().stream_reader(data).read(),
-    ".lz4": lambda data: bytes(cramjam.lz4.decompress(data)),
+    # Of several frames, as flushing makes them, the oldest cramjam reads the first one only.
+    ".lz4": lambda data: pa.CompressedInputStream(pa.BufferReader(data), "lz4").read(),
     ".snappy": lambda data: bytes(cramjam.snappy.decompress(data)),
 }
 
