@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import posixpath
-import uuid
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
@@ -17,8 +16,10 @@ from tfrecord_beam.errors import EncodeError, Location, SchemaError, WriteError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.compression import codec_of_name
 from tfrecord_beam.records.convert.formats import Format
+from tfrecord_beam.records.index import side_car_path
 from tfrecord_beam.records.writing.compression import Compression, ContentFile
 from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
+from tfrecord_beam.records.writing.names import checksum_path, make_id
 
 _ROW_GROUP_BYTES = 64 << 20
 """Bytes in memory of a row group of Parquet, of which one is held at a time."""
@@ -81,16 +82,17 @@ def write_file(
 def _placed(path: str, file_system: OutputFileSystem, overwrite: bool) -> Iterator[OutputFile]:
     """Gives a new file, which is put in its place if the body ends it without an error.
 
-    What processes that died while they wrote the same file have left is removed then.
+    What processes that died while they wrote the same file have left is removed then, and the
+    checksum that Hadoop keeps of the file before.
     """
     check_free(path, file_system, overwrite=overwrite)
-    folder, base = posixpath.split(path)
-    mark = f".{base}-temp-"
-    hidden = posixpath.join(folder, mark + uuid.uuid4().hex)
+    prefix = side_car_path(path, "-temp-")
+    hidden = prefix + make_id()
     file = file_system.create(hidden)
     try:
         yield file
         check_free(path, file_system, overwrite=overwrite)
+        file_system.delete([checksum_path(path)])
         file_system.rename(hidden, path)
     except BaseException:
         with contextlib.suppress(WriteError):
@@ -99,8 +101,8 @@ def _placed(path: str, file_system: OutputFileSystem, overwrite: bool) -> Iterat
             file_system.delete([hidden])
         raise
     with contextlib.suppress(WriteError):
-        leftovers = file_system.list_folder(folder).files
-        file_system.delete(each for each in leftovers if posixpath.basename(each).startswith(mark))
+        beside = file_system.list_folder(os.path.dirname(path)).files
+        file_system.delete(each for each in beside if each.startswith(prefix))
 
 
 def check_free(path: str, file_system: OutputFileSystem, *, overwrite: bool) -> None:
