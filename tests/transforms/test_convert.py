@@ -62,6 +62,19 @@ def test_one_file(tmp_path: pathlib.Path) -> None:
     assert pq.read_table(tmp_path / "a.parquet").num_rows == 3
 
 
+def test_parquet_of_many_row_groups(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tfrecord_beam.transforms.convert.MIN_RANGE_BYTES", 1)
+    for number in range(2):
+        table = pa.table({"n": range(number * 100, number * 100 + 100)})
+        pq.write_table(table, tmp_path / f"{number}.parquet", row_group_size=7)
+    result = run(plan(tmp_path, tmp_path / "out" / "a.tfrecord"))
+    assert result.in_namespace(NAMESPACE)["batches"] == 30
+    rows = read_table(tmp_path / "out").column("n").to_pylist()
+    assert sorted(rows) == [[n] for n in range(200)]
+
+
 def test_records_are_copied(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a.tfrecord").write_bytes(framed(b"no message", b""))
     options = {"write_options": {"num_shards": 1, "shard_name_template": ""}}

@@ -13,6 +13,8 @@ from tfrecord_beam.records.convert.conversion import Conversion
 from tfrecord_beam.records.convert.formats import Format, split_suffix
 from tfrecord_beam.records.convert.sources import iter_file
 from tfrecord_beam.records.convert.targets import check_free, write_file
+from tfrecord_beam.records.parquet import split_row_groups
+from tfrecord_beam.records.ranges import MIN_RANGE_BYTES
 from tfrecord_beam.records.writing.publish import WrittenFile
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
@@ -95,34 +97,55 @@ def _make_read(conversion: Conversion) -> beam.PTransform[Any, Any]:
 
 
 class _ReadFiles(beam.PTransform):
-    """Reads files of another format as record batches, each file by one worker."""
+    """Reads files of another format as record batches.
+
+    A file is read by one worker, but of Parquet some row groups.
+    """
 
     def __init__(self, conversion: Conversion) -> None:
         super().__init__()
         self._conversion = conversion
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[pa.RecordBatch]:
-        read = beam.ParDo(_ReadFile(self._conversion))
+        read = beam.ParDo(_ReadPart(self._conversion))
         return (
             pipeline
             | "Files" >> beam.Create(self._conversion.paths)
             | "ReshuffleFiles" >> beam.Reshuffle()
+            | "Split" >> beam.ParDo(_SplitFile(self._conversion.source_format))
+            | "ReshuffleParts" >> beam.Reshuffle()
             | "Read" >> read.with_output_types(pa.RecordBatch)
         )
 
 
-class _ReadFile(LibraryDoFn):
+class _SplitFile(LibraryDoFn):
+    """Gives a path with the row groups to read, None for all there is."""
+
+    def __init__(self, file_format: Format) -> None:
+        self._format = file_format
+
+    def process(self, path: str) -> Iterator[tuple[str, range | None]]:
+        metrics.count("files")
+        if self._format is not Format.PARQUET:
+            yield path, None
+            return
+        for groups in split_row_groups(path, BeamFileSystem().open, MIN_RANGE_BYTES):
+            yield path, range(groups.start, groups.stop)
+
+
+class _ReadPart(LibraryDoFn):
     def __init__(self, conversion: Conversion) -> None:
         self._conversion = conversion
 
-    def process(self, path: str) -> Iterator[pa.RecordBatch]:
-        metrics.count("files")
+    def process(self, part: tuple[str, range | None]) -> Iterator[pa.RecordBatch]:
+        path, row_groups = part
         for batch in iter_file(
             BeamFileSystem().open(path),
             path,
             self._conversion.source_format,
             schema=self._conversion.schema,
             columns=self._conversion.columns,
+            row_groups=row_groups,
         ):
             metrics.count("batches")
             metrics.count("records", batch.num_rows)

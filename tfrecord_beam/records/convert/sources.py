@@ -50,6 +50,7 @@ def iter_file(
     *,
     schema: schema_pb2.Schema | None = None,
     columns: Sequence[str] | None = None,
+    row_groups: range | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yields the rows of a file, in their order.
 
@@ -63,6 +64,7 @@ def iter_file(
       file_format: any but TFRecord.
       schema: tells types of CSV, and which numbers of JSON are floats.
       columns: names of the columns to read, in the order wanted; None: all.
+      row_groups: of Parquet, those to read; None: all.
 
     Raises:
       DecodeError: the file is not of this format, or damaged.
@@ -70,7 +72,7 @@ def iter_file(
     """
     try:
         with _reading(path, file_format):
-            for batch in _iter_batches(raw, path, file_format, schema, columns):
+            for batch in _iter_batches(raw, path, file_format, schema, columns, row_groups):
                 yield batch if columns is None else project_batch(batch, columns)
     finally:
         raw.close()
@@ -97,27 +99,30 @@ def _iter_batches(
     file_format: Format,
     schema: schema_pb2.Schema | None,
     columns: Sequence[str] | None,
+    row_groups: range | None,
 ) -> Iterator[pa.RecordBatch]:
     if file_format is Format.CSV:
         return _iter_csv(raw, path, schema)
     if file_format is Format.JSON:
         return _iter_json(raw, path, row_types(schema))
     if file_format is Format.PARQUET:
-        return _iter_parquet(pa.parquet.ParquetFile(pa.PythonFile(raw, mode="r")), columns)
+        file = pa.parquet.ParquetFile(pa.PythonFile(raw, mode="r"))
+        return _iter_parquet(file, columns, row_groups)
     return _iter_arrow(raw)
 
 
 def _iter_parquet(
-    file: pa.parquet.ParquetFile, columns: Sequence[str] | None
+    file: pa.parquet.ParquetFile, columns: Sequence[str] | None, row_groups: range | None
 ) -> Iterator[pa.RecordBatch]:
     if columns is not None:
         check_known(columns, file.schema_arrow.names, "columns")
-    groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+    numbers = range(file.num_row_groups) if row_groups is None else row_groups
+    groups = [file.metadata.row_group(number) for number in numbers]
     row_bytes = max(
         (group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0
     )
     rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(row_bytes, 1)))
-    batches: Iterator[pa.RecordBatch] = file.iter_batches(rows, columns=columns)
+    batches: Iterator[pa.RecordBatch] = file.iter_batches(rows, numbers, columns)
     return batches
 
 
