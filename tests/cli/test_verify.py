@@ -138,11 +138,11 @@ def test_records_that_do_not_fit_a_schema(
     second = first + len(framed(PEOPLE[0]))
     third = second + len(framed(PEOPLE[1]))
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "Expected 1 values for feature 'age', found another number in 2 records - at "
+        "Expected 1 value for feature 'age', found another number in 2 records - at "
         f"{path}:{second}, record 2",
-        "Expected values of at least 18 for feature 'age', found others in 1 records - at "
+        "Expected values of at least 18 for feature 'age', found others in 1 record - at "
         f"{path}:{third}, record 3",
-        "Expected a value for feature 'name', found none in 1 records - at "
+        "Expected a value for feature 'name', found none in 1 record - at "
         f"{path}:{second}, record 2",
         "1 files, 3 good records, 1 corrupt",
     ]

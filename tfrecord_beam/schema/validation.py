@@ -28,6 +28,10 @@ from tfrecord_beam.schema.representation_inference import is_in_use
 from tfrecord_beam.schema.statistics import PlaceOf, feature_columns
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
+_VALUES = "value", "values"
+_STEPS = "step", "steps"
+_VALUES_OF_STEPS = "value in each step", "values in each step"
+
 _Rows = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -68,7 +72,8 @@ class Anomaly:
     first: Location
 
     def __str__(self) -> str:
-        return render(f"{self.reason} in {self.count} records", self.first)
+        records = "1 record" if self.count == 1 else f"{self.count} records"
+        return render(f"{self.reason} in {records}", self.first)
 
 
 def validate_batch(schema: SchemaSource, batch: pa.RecordBatch) -> list[Anomaly]:
@@ -188,13 +193,14 @@ def _type_rules(feature: schema_pb2.Feature, kind: Kind | None) -> list[_Rule]:
 def _rules(feature: schema_pb2.Feature, path: Path, schema: schema_pb2.Schema) -> Iterator[_Rule]:
     if feature.presence.min_fraction >= 1:
         yield _Rule("a value", "none", lambda depths: _find(depths, pc.is_null))
-    names = ["values"] if len(path) == 1 else ["steps", "values in each step"]
+    nouns = [_VALUES] if len(path) == 1 else [_STEPS, _VALUES_OF_STEPS]
     # A shape or a list of counts may be of fewer depths, or of more.
-    bounds = zip(names, _bounds(feature, len(path)), strict=False)
-    for depth, (name, (least, most)) in enumerate(bounds):
+    bounds = zip(nouns, _bounds(feature, len(path)), strict=False)
+    for depth, ((singular, plural), (least, most)) in enumerate(bounds):
         if least or most is not None:
+            noun = singular if least == most == 1 else plural
             find = functools.partial(_find_lengths, depth, least, most)
-            yield _Rule(f"{_range_text(least, most)} {name}", "another number", find)
+            yield _Rule(f"{_range_text(least, most)} {noun}", "another number", find)
     domain = _domain(feature, schema)
     if isinstance(domain, schema_pb2.StringDomain):
         texts = pa.array([value.encode() for value in domain.value], pa.large_binary())
