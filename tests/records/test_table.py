@@ -239,6 +239,13 @@ def test_schema_may_be_inferred(tmp_path: pathlib.Path) -> None:
         read_table(tmp_path, "infer", columns=["b", "lost", "c"])
 
 
+def test_text_is_found_where_the_schema_is_inferred(tmp_path: pathlib.Path) -> None:
+    text, other = bytes_list("ä".encode()), bytes_list(b"\xff")
+    path = write(tmp_path, example(entry("a", text), entry("b", text), entry("c", other)))
+    table = read_table(path, "infer", columns=["c", "a"], strings=True, scalars=True)
+    assert table.to_pylist() == [{"c": b"\xff", "a": "ä"}]
+
+
 def test_kinds_of_an_inferred_schema(tmp_path: pathlib.Path) -> None:
     write(tmp_path, example(entry("a", int64(1)), entry("b", int64(1))), name="1")
     write(tmp_path, example(entry("a", floats(1))), name="2")

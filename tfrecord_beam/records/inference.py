@@ -116,6 +116,7 @@ def infer_for_reading(
     record_type: RecordType,
     with_partitions: bool,
     skip_corrupt: bool,
+    find_text: bool = False,
     file_system: FileSystem = DIRECT,
 ) -> schema_pb2.Schema:
     """Returns the schema of all records of files that are about to be read.
@@ -127,12 +128,14 @@ def infer_for_reading(
       record_type: what the records are.
       with_partitions: whether wanted columns may be in the paths of the files: those are BYTES.
       skip_corrupt: leave out what is corrupt, for the reader will tell of it; else raise.
+      find_text: tell text from other bytes.
       file_system: where the files are.
     """
     on_corrupt = _skip if skip_corrupt else None
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, file_system=file_system)
     observer = RecordObserver(record_type, columns)
-    statistics = observe_blocks(blocks, observer, InferenceOptions(), on_corrupt)
+    inference = InferenceOptions(content_domains=find_text)
+    statistics = observe_blocks(blocks, observer, inference, on_corrupt)
     if columns is not None:  # a name that no record has may be misspelt
         features = statistics.features
         statistics.features = {key: each for key, each in features.items() if each.present}

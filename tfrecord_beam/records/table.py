@@ -113,6 +113,7 @@ def iter_batches(
             record_type=record_type,
             with_partitions=partition_columns is not None,
             skip_corrupt=error_handler is not None,
+            find_text=strings is True,
         )
     plan = decode_plan(
         schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
@@ -212,6 +213,7 @@ def read_table(
             record_type=record_type,
             with_partitions=partition_columns is not None,
             skip_corrupt=error_handler is not None,
+            find_text=strings is True,
         )
     plan = decode_plan(
         schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
