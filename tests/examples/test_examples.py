@@ -22,6 +22,7 @@ PRINTED = {
     "read_census.py": (r"records: 15,000$", r"records: 60$"),
     "read_without_beam.py": (r"^table of 15,000 rows", r"^table of 60 rows"),
     "tfxio_drop_in.py": (r"^15,000 rows of", r"^60 rows of"),
+    "write_partitions.py": (r"^read again: 15,000 records", r"^read again: 60 records"),
     "train_torch.py": (r"^epoch 1: 15,000 records, loss 0\.", r"^epoch 1: 60 records, loss "),
 }
 
