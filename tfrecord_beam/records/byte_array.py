@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tfrecord_beam.kernel.plan import DecodeFailure
 from tfrecord_beam.records.block import Int64Array
-from tfrecord_beam.records.lists import to_singleton_lists
+from tfrecord_beam.schema.lists import to_singleton_lists
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

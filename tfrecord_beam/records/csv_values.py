@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.records.csv_cells import split_line
-from tfrecord_beam.records.lists import to_singleton_lists
 from tfrecord_beam.schema.arrow import arrow_type
+from tfrecord_beam.schema.lists import to_singleton_lists
 
 _SHOWN_BYTES = 40
 _MIN_LONG_DIGITS = 19

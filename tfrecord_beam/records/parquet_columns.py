@@ -10,14 +10,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tfrecord_beam.errors import DecodeError, Location, SchemaError
 from tfrecord_beam.kernel.plan import Kind
-from tfrecord_beam.records.lists import to_singleton_lists
 from tfrecord_beam.schema.arrow import arrow_type
+from tfrecord_beam.schema.lists import flatten_lists, is_list, to_singleton_lists
 from tfrecord_beam.schema.names import check_distinct, check_known
 
 _INT = arrow_type(Kind.INT64)
@@ -74,17 +73,9 @@ def _list_type(field: pa.Field) -> pa.DataType:
 
 def _value_type(data_type: pa.DataType) -> pa.DataType:
     """Returns the type of the values in a column of values or of lists."""
-    if _is_list(data_type):
+    if is_list(data_type):
         data_type = data_type.value_type
     return data_type.value_type if pa.types.is_dictionary(data_type) else data_type
-
-
-def _is_list(data_type: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_list(data_type)
-        or pa.types.is_large_list(data_type)
-        or pa.types.is_fixed_size_list(data_type)
-    )
 
 
 def check_columns(wanted: pa.Schema, found: pa.Schema, file: str) -> None:
@@ -125,19 +116,18 @@ def _convert(column: pa.Array, field: pa.Field, place: Location) -> pa.Array:
             Location(place.file, feature=field.name),
         )
     value_type = field.type.value_type
-    if not _is_list(column.type):
+    if not is_list(column.type):
         return to_singleton_lists(_cast(column, value_type, lambda row: _at(place, row)))
-    lengths = np.asarray(pc.list_value_length(column).fill_null(0))
-    ends = np.cumsum(lengths, dtype=np.int64)
+    lists = flatten_lists(column)
 
     def locate(index: int) -> Location:
-        return _at(place, int(np.searchsorted(ends, index, "right")))
+        return _at(place, lists.list_of(index))
 
-    values = _cast(column.flatten(), value_type, locate)
+    values = _cast(lists.values, value_type, locate)
     if values.null_count:
         first = pc.index(values.is_null(), True).as_py()
         raise DecodeError("Expected lists without nulls, found a null in one", locate(first))
-    offsets = pa.array(np.append(0, ends))
+    offsets = pa.array(lists.offsets)
     return pa.LargeListArray.from_arrays(offsets, values, mask=column.is_null())
 
 

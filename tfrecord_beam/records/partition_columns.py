@@ -29,8 +29,8 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.concatenate import order_names
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.hive import parse_path
-from tfrecord_beam.records.lists import to_singleton_lists
 from tfrecord_beam.schema.arrow import RecordPlan, RecordType, arrow_type
+from tfrecord_beam.schema.lists import to_singleton_lists
 
 PartitionColumns = Literal["hive"]
 """How folders tell of columns."""

@@ -37,6 +37,7 @@ import pyarrow.types as pt
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
+from tfrecord_beam.schema.lists import PLAIN_LISTS, flatten_lists, is_list, unnest
 
 NullValues = Literal["error", "drop", "fill"]
 """What becomes of a null among the values of a list: an `EncodeError` once it is encoded; left out;
@@ -52,15 +53,8 @@ _KINDS = {
     pa.lib.Type_LARGE_STRING: Kind.BYTES,
     pa.lib.Type_NA: None,
 }
-"""Types of values that the kernel reads where they lie, also in `_PLAIN_LISTS`."""
+"""Types of values that the kernel reads where they lie, also in `PLAIN_LISTS`."""
 
-_PLAIN_LISTS = {pa.lib.Type_LIST, pa.lib.Type_LARGE_LIST}
-_LISTS = {
-    *_PLAIN_LISTS,
-    pa.lib.Type_FIXED_SIZE_LIST,
-    pa.lib.Type_LIST_VIEW,
-    pa.lib.Type_LARGE_LIST_VIEW,
-}
 _STRINGS = {pa.lib.Type_STRING, pa.lib.Type_LARGE_STRING}
 _VIEWS = {pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW}
 
@@ -103,7 +97,7 @@ def to_features(
       SchemaError: a type that is not in the table, or lists nested too deep or not at all.
       EncodeError: a value that no feature can hold, with its row.
     """
-    levels, value_type = _unnest(column.type)
+    levels, value_type = unnest(column.type)
     depth = len(levels)
     least, most = (1, 2) if is_feature_list else (0, 1)
     if not least <= depth <= most and not pt.is_null(column.type):
@@ -113,7 +107,7 @@ def to_features(
             Location(feature=name),
             None if is_feature_list else _NESTED_ADVICE,
         )
-    is_plain = value_type.id in _KINDS and _PLAIN_LISTS.issuperset(levels)
+    is_plain = value_type.id in _KINDS and PLAIN_LISTS.issuperset(levels)
     if is_plain and not _may_need_change(column, value_type, null_values):
         return column
     return convert(name, column, null_values, has_steps=is_feature_list)
@@ -121,8 +115,8 @@ def to_features(
 
 def is_ready(data_type: pa.DataType) -> bool:
     """Returns whether `to_features` gives back each column of a type, if null values are errors."""
-    levels, value_type = _unnest(data_type)
-    is_plain = value_type.id in _KINDS and _PLAIN_LISTS.issuperset(levels)
+    levels, value_type = unnest(data_type)
+    is_plain = value_type.id in _KINDS and PLAIN_LISTS.issuperset(levels)
     return is_plain and len(levels) <= 1 and value_type.id not in _STRINGS
 
 
@@ -167,12 +161,7 @@ def convert(
 
 def kind_of(features: pa.Array) -> Kind | None:
     """Returns the kind of what `to_features` gives; None if there is nothing but nulls."""
-    return _KINDS[_unnest(features.type)[1].id]
-
-
-def is_list(data_type: pa.DataType) -> bool:
-    """Returns whether a type is a list of any layout."""
-    return data_type.id in _LISTS
+    return _KINDS[unnest(features.type)[1].id]
 
 
 def to_plain(array: pa.Array) -> pa.Array:
@@ -185,26 +174,12 @@ def to_plain(array: pa.Array) -> pa.Array:
     return array.cast(pa.large_binary()) if pt.is_binary_view(array.type) else array
 
 
-def list_depth(data_type: pa.DataType) -> int:
-    """Returns how many levels of lists there are around the values."""
-    return len(_unnest(data_type)[0])
-
-
 def holds_text(data_type: pa.DataType) -> bool:
     """Returns whether the values of a column are strings."""
-    value_type = _unnest(data_type)[1]
+    value_type = unnest(data_type)[1]
     if pt.is_dictionary(value_type):
         value_type = value_type.value_type
     return value_type.id in _STRINGS or pt.is_string_view(value_type)
-
-
-def _unnest(data_type: pa.DataType) -> tuple[list[int], pa.DataType]:
-    """Returns the numbers of the types of lists from outside inwards, and the type of values."""
-    levels = []
-    while is_list(data_type):
-        levels.append(data_type.id)
-        data_type = data_type.value_type
-    return levels, data_type
 
 
 def _may_need_change(column: pa.Array, value_type: pa.DataType, null_values: NullValues) -> bool:
@@ -241,17 +216,15 @@ def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.
 def _convert_lists(
     array: pa.Array, nulls: NullValues, inner_nulls: NullValues
 ) -> pa.LargeListArray:
-    lengths = pc.fill_null(pc.list_value_length(array), 0)
-    ends = np.cumsum(lengths.to_numpy(zero_copy_only=False), dtype=np.int64)
+    lists = flatten_lists(array)
+    offsets = lists.offsets
     try:
-        values = _convert(array.flatten(), inner_nulls, inner_nulls)  # Without those below nulls.
+        values = _convert(lists.values, inner_nulls, inner_nulls)
     except _UnsupportedValueError as error:
-        row = int(np.searchsorted(ends, error.index, side="right"))
+        row = lists.list_of(error.index)
         raise _UnsupportedValueError(row, error.expected, error.found) from None
-    offsets = np.concatenate(([0], ends))
     if nulls == "drop":
-        kept = np.cumsum(values.is_valid().to_numpy(zero_copy_only=False), dtype=np.int64)
-        offsets = np.concatenate(([0], kept))[offsets]
+        offsets = np.append(0, np.cumsum(np.asarray(values.is_valid())))[offsets]
         values = values.drop_null()
     elif nulls == "fill":
         values = _filled(values)

@@ -23,12 +23,11 @@ from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
 from tfrecord_beam.options import check_choice
 from tfrecord_beam.schema.encoding import (
     NullValues,
-    is_list,
     is_ready,
     kind_of,
-    list_depth,
     to_features,
 )
+from tfrecord_beam.schema.lists import is_list, list_depth
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known, shortened
 from tfrecord_beam.schema.ragged import RaggedColumn, ragged_columns, split_ragged
 from tfrecord_beam.schema.tfmd import schema_columns, sequence_schema_columns

@@ -10,7 +10,8 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
 from tfrecord_beam.options import check_instance
 from tfrecord_beam.schema.building import FEATURE_TYPES, UTF8_TAG, Path, add_feature
-from tfrecord_beam.schema.encoding import holds_text, is_list, kind_of, list_depth, to_features
+from tfrecord_beam.schema.encoding import holds_text, kind_of, to_features
+from tfrecord_beam.schema.lists import is_list, list_depth
 from tfrecord_beam.schema.names import check_distinct
 
 

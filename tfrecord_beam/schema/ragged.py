@@ -19,7 +19,8 @@ import pyarrow.types as pt
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
-from tfrecord_beam.schema.encoding import NullValues, convert, list_depth
+from tfrecord_beam.schema.encoding import NullValues, convert
+from tfrecord_beam.schema.lists import list_depth
 
 
 class RowLengths(NamedTuple):

@@ -18,7 +18,8 @@ from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
 from tfrecord_beam.options import MAX_INT, check_bool, check_choice, check_int, describe
 from tfrecord_beam.schema.building import Path
 from tfrecord_beam.schema.content import Content
-from tfrecord_beam.schema.encoding import is_list, kind_of, list_depth, to_features
+from tfrecord_beam.schema.encoding import kind_of, to_features
+from tfrecord_beam.schema.lists import is_list, list_depth
 from tfrecord_beam.schema.names import check_distinct
 
 OnConflict = Literal["error", "drop"]

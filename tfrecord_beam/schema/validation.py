@@ -23,7 +23,8 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.errors import Location, render
 from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.schema.building import FEATURE_TYPES, Path
-from tfrecord_beam.schema.encoding import is_list, kind_of
+from tfrecord_beam.schema.encoding import kind_of
+from tfrecord_beam.schema.lists import flatten_lists, is_list, to_singleton_lists
 from tfrecord_beam.schema.representation_inference import is_in_use
 from tfrecord_beam.schema.statistics import PlaceOf, feature_columns
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
@@ -170,15 +171,11 @@ def _features(
 def _unfold(column: pa.Array) -> list[_Depth]:
     """Returns all depths of a column; single values count as lists of one."""
     if not is_list(column.type):
-        ends = np.append(0, np.cumsum(np.asarray(column.is_valid())))
-        column = pa.LargeListArray.from_arrays(
-            pa.array(ends, pa.int64()), column.drop_null(), mask=column.is_null()
-        )
+        column = to_singleton_lists(column)
     depths = [_Depth(column, np.arange(len(column)))]
     while is_list(column.type):
-        lengths = np.asarray(pc.list_value_length(column).fill_null(0))
-        column = column.flatten()
-        depths.append(_Depth(column, np.repeat(depths[-1].rows, lengths)))
+        column, offsets = flatten_lists(column)
+        depths.append(_Depth(column, np.repeat(depths[-1].rows, np.diff(offsets))))
     return depths
 
 

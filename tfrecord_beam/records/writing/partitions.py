@@ -36,8 +36,9 @@ from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.options import MAX_INT, describe
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.records.hive import MAX_FOLDER_BYTES, Partition, format_folder
-from tfrecord_beam.schema.encoding import is_list, to_plain
+from tfrecord_beam.schema.encoding import to_plain
 from tfrecord_beam.schema.features import FeatureKinds
+from tfrecord_beam.schema.lists import is_list
 from tfrecord_beam.schema.names import check_distinct, check_known
 
 _BINARY = (pt.is_binary, pt.is_large_binary, pt.is_fixed_size_binary)

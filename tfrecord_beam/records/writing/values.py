@@ -26,7 +26,7 @@ import pyarrow.types as pt
 
 from tfrecord_beam.errors import EncodeError, Location
 from tfrecord_beam.options import describe
-from tfrecord_beam.schema.encoding import is_list
+from tfrecord_beam.schema.lists import is_list
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """What pyarrow raises for values that it cannot make an array of."""

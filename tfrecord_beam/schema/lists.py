@@ -1,0 +1,79 @@
+"""Arrays of lists: their depth, the values in them, and lists of single values."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+# Types by their numbers: a column of a batch is looked at in no time.
+PLAIN_LISTS = frozenset((pa.lib.Type_LIST, pa.lib.Type_LARGE_LIST))
+"""Lists that lie one after the other, with offsets."""
+_LISTS = PLAIN_LISTS | {
+    pa.lib.Type_FIXED_SIZE_LIST,
+    pa.lib.Type_LIST_VIEW,
+    pa.lib.Type_LARGE_LIST_VIEW,
+}
+
+
+def is_list(data_type: pa.DataType) -> bool:
+    """Returns whether a type is a list of any layout."""
+    return data_type.id in _LISTS
+
+
+def list_depth(data_type: pa.DataType) -> int:
+    """Returns how many levels of lists there are around the values."""
+    return len(unnest(data_type)[0])
+
+
+def unnest(data_type: pa.DataType) -> tuple[list[int], pa.DataType]:
+    """Returns the numbers of the types of lists from outside inwards, and the type of values."""
+    levels = []
+    while is_list(data_type):
+        levels.append(data_type.id)
+        data_type = data_type.value_type
+    return levels, data_type
+
+
+class FlatLists(NamedTuple):
+    """What is in lists, one after the other, without what lies below null lists.
+
+    Attributes:
+      values: of all lists.
+      offsets: int64 [lists + 1], where those of each list begin and end.
+    """
+
+    values: pa.Array
+    offsets: np.ndarray[Any, np.dtype[np.int64]]
+
+    def list_of(self, index: int) -> int:
+        """Returns the number of the list that holds the value at an index."""
+        return int(np.searchsorted(self.offsets[1:], index, side="right"))
+
+
+def flatten_lists(lists: pa.Array) -> FlatLists:
+    """Returns what is in lists of any layout.
+
+    >>> flatten_lists(pa.array([[1, 2], None, [3]])).offsets.tolist()
+    [0, 2, 2, 3]
+    """
+    lengths = np.asarray(pc.fill_null(pc.list_value_length(lists), 0))
+    return FlatLists(lists.flatten(), np.append(0, np.cumsum(lengths, dtype=np.int64)))
+
+
+def to_singleton_lists(values: pa.Array) -> pa.Array:
+    """Returns a `large_list` array with a list of one value for each, and null for null.
+
+    >>> to_singleton_lists(pa.array([1, None])).to_pylist()
+    [[1], None]
+    """
+    if not values.null_count:
+        return pa.LargeListArray.from_arrays(
+            pa.array(np.arange(len(values) + 1), pa.int64()), values
+        )
+    offsets = np.append(0, np.cumsum(values.is_valid().to_numpy(zero_copy_only=False)))
+    return pa.LargeListArray.from_arrays(
+        pa.array(offsets, pa.int64()), values.drop_null(), mask=values.is_null()
+    )
