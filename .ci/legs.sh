@@ -229,3 +229,13 @@ leg_fuzz() {
   bash tests/fuzz/run.sh 20
   HYPOTHESIS_PROFILE=ci pytest -q tests/kernel/test_differential.py tests/records/test_encode_round_trip.py
 }
+
+# A kernel that takes more instructions than before, by the compiler that tests/instructions names.
+leg_instructions() {
+  [ "$(uname -m)" = x86_64 ] || skip "the stored figures are of x86-64"
+  need_command g++-12 g++-12 || skip "there is no g++-12, with which the stored figures were counted"
+  need_command valgrind valgrind || skip "valgrind is not installed"
+  enter_venv ''
+  CC=gcc-12 CXX=g++-12 uv pip install -q --no-deps -e .
+  python -m tests.instructions.count
+}
