@@ -18,6 +18,8 @@ from tests.wire import bytes_list, entry, example
 from tfrecord_beam.cli import count
 from tfrecord_beam.cli.main import main
 
+_UNKNOWN = "unrecognized arguments: "
+
 PROGRAM = [sys.executable, "-m", "tfrecord_beam"]
 
 
@@ -45,6 +47,15 @@ def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["count"], "the following arguments are required: FILES"),
         (["count", "a", "--schema", "b"], "unrecognized arguments: --schema b"),
         (["count", "a", "--js"], "unrecognized arguments: --js"),
+        (
+            ["convert", "a", "b", "--num-shard=4"],
+            f"{_UNKNOWN}--num-shard=4 (did you mean --num-shards?)",
+        ),
+        (
+            ["convert", "a", "b", "--num_shards", "4"],
+            f"{_UNKNOWN}--num_shards (did you mean --num-shards?)",
+        ),
+        (["read", "a", "--colums=b"], f"{_UNKNOWN}--colums=b (did you mean --columns?)"),
         (["head", "a", "-n", "0"], "argument -n: expected a number of at least 1, found '0'"),
         (
             ["head", "a", "-n", "9" * 19],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import tfrecord_beam
 from tfrecord_beam.cli import (
@@ -31,6 +32,10 @@ by their content.
 Exit codes: 0 all is well; 1 verify found corrupt records, or schema-diff a difference; 2 an error;
 130 interrupted.
 """
+
+
+_CLOSE = 0.8
+"""How alike names must be for one to be a misspelling of the other; 1: the same."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -80,5 +85,18 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options, others = parser.parse_known_args(arguments)
     if others and not options.takes_pipeline_options:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
+    for word in others:
+        if meant := _find_meant(word, vars(options)):
+            parser.error(f"unrecognized arguments: {word} (did you mean --{meant}?)")
     options.pipeline_options = others
     return options
+
+
+def _find_meant(word: str, known: Iterable[str]) -> str | None:
+    """Returns the option that was misspelt; None for what may be one of Beam's.
+
+    Beam passes over options that it does not know. None of its own comes near one of the verbs'.
+    """
+    name = word.removeprefix("--").partition("=")[0].replace("-", "_")
+    close = difflib.get_close_matches(name, known, n=1, cutoff=_CLOSE)
+    return close[0].replace("_", "-") if word.startswith("--") and close else None
