@@ -8,6 +8,7 @@ import pathlib
 import queue
 import random
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -284,6 +285,31 @@ def test_runner_that_splits_at_run_time(
     assert [record for _, records in sorted(blocks) for record in records] == RECORDS
     assert all(splits[:1])
     assert len(splits) == num_splits
+
+
+def _offset_and_records_slowly(block: RecordBlock) -> tuple[int, list[bytes]]:
+    time.sleep(0.01)
+    return _offset_and_records(block)
+
+
+def test_slow_consumer_while_splits_are_asked_for_all_the_time(tmp_path: pathlib.Path) -> None:
+    records = [b"%03d" % number * (number % 7) for number in range(150)]
+    path = write(tmp_path, framed(*records))
+    fractions = random.Random(5)
+    granted = []
+
+    def split(num_elements: int) -> Iterator[float | None]:
+        """Splits each bundle, also those of what was split off, until nothing is left to split."""
+        yield None  # Now the bundle starts.
+        while result := (yield fractions.random()):
+            granted.append(result)
+
+    runner = FnApiRunner(default_environment=EmbeddedPythonGrpcEnvironment.default())
+    with fn_runner.split_manager("ReadRecordBlocks/ReadRanges/ParDo(ReadRange)", split):
+        read = ReadRecordBlocks(path, batch_size=5)
+        blocks = run(read, beam.Map(_offset_and_records_slowly), runner=runner).elements
+    assert [record for _, found in sorted(blocks) for record in found] == records
+    assert len(granted) > 10
 
 
 # --- Cutting and matching ----------------------------------------------------------------
