@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import collections
 import fnmatch
+import functools
 import itertools
 import os
 import re
@@ -126,12 +127,13 @@ def match_pattern(pattern: str, file_system: FileSystem) -> list[FileEntry]:
 
 def distinct_files(entries: Iterable[FileEntry]) -> list[FileEntry]:
     """Returns the files in their order, each by the first of the paths that lead to it."""
+    find_folder = functools.cache(os.path.realpath)  # most files share theirs
     found: dict[str, FileEntry] = {}
     for entry in entries:
         name = entry.path
         if not has_scheme(name):
             folder, base = os.path.split(name)
-            name = os.path.join(os.path.realpath(folder), base)
+            name = os.path.join(find_folder(folder), base)
         found.setdefault(name, entry)
     return list(found.values())
 
