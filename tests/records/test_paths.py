@@ -7,11 +7,13 @@ import pickle
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given, strategies as st
 
 from tfrecord_beam.errors import NoMatchError
+from tfrecord_beam.records import paths
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,
@@ -416,3 +418,14 @@ def test_hint_that_cannot_be_found_hides_no_error() -> None:
 
     with pytest.raises(NoMatchError, match="found none"):
         match_files(["typo*"], Closed())
+
+
+def test_first_file_is_found_without_a_look_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(100):
+        (tmp_path / f"{number}.tfrecord").touch()
+    look = mock.Mock(wraps=paths._advance)
+    monkeypatch.setattr(paths, "_advance", look)
+    assert next(iter(DirectFileSystem().glob(f"{tmp_path}/*"))).size == 0
+    assert look.call_count == 1

@@ -207,18 +207,22 @@ def _walk(folder: str, levels: _Levels) -> Iterator[FileEntry]:
         if (identity := (os.path.realpath(folder), rests)) in seen:
             continue
         seen.add(identity)
-        for name in sorted(os.listdir(folder or os.curdir)):
-            below = _advance(rests, name)
-            path = os.path.join(folder, name)
-            if os.path.isdir(path):
-                if further := frozenset(filter(None, below)):
-                    # Links come last, so that what they lead to goes by its own name if it can.
-                    add = pending.append if os.path.islink(path) else pending.appendleft
-                    add((path, further))
-            elif _accepts(below):
-                status = _read_status(path)
-                if stat.S_ISREG(status.st_mode):  # to open a pipe or a socket would wait for ever
-                    yield FileEntry(path, status.st_size)
+        folders = []
+        with os.scandir(folder or os.curdir) as entries:  # one by one: who wants one waits for it
+            for entry in entries:
+                below = _advance(rests, entry.name)
+                path = os.path.join(folder, entry.name)
+                if os.path.isdir(path) if entry.is_symlink() else entry.is_dir():
+                    if further := frozenset(filter(None, below)):
+                        folders.append((path, further))
+                elif _accepts(below):
+                    status = _read_status(path)
+                    if stat.S_ISREG(status.st_mode):  # to open a pipe would wait for ever
+                        yield FileEntry(path, status.st_size)
+        for path, further in sorted(folders):
+            # Links come last, so that what they lead to goes by its own name if it can.
+            add = pending.append if os.path.islink(path) else pending.appendleft
+            add((path, further))
 
 
 def _read_status(path: str) -> os.stat_result:
