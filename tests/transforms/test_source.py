@@ -296,7 +296,7 @@ def test_slow_consumer_while_splits_are_asked_for_all_the_time(tmp_path: pathlib
     records = [b"%03d" % number * (number % 7) for number in range(150)]
     path = write(tmp_path, framed(*records))
     fractions = random.Random(5)
-    granted = []
+    granted: list[Any] = []
 
     def split(num_elements: int) -> Iterator[float | None]:
         """Splits each bundle, also those of what was split off, until nothing is left to split."""
