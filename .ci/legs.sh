@@ -220,7 +220,15 @@ leg_engines() {
     GOBIN=$(dirname "$TFRECORD_BEAM_PRISM") \
       go install "github.com/apache/beam/sdks/v2/go/cmd/prism@v$beam"
   fi
-  pytest -q tests/engines
+  python -m tests.engines.loopback pytest -q tests/engines
+}
+
+# Flink's cluster, and the jobs on it where FLINK_JOB_SERVER_JAR names Beam's job server.
+leg_flink() {
+  need_command java default-jre-headless
+  enter_venv '' -e '.[test]'
+  uv pip install -q apache-flink-libraries==1.20.5 || skip "apache-flink-libraries is not to be had"
+  python -m tests.engines.loopback pytest -q -rs tests/engines -k flink
 }
 
 leg_fuzz() {

@@ -1,10 +1,11 @@
-"""Prism, the portable engine of Beam, with workers in this process and with workers apart.
+"""The engines: Prism with workers in this process and with workers apart, and Flink.
 
 The environment variable TFRECORD_BEAM_PRISM tells where Prism is. It is built by
 ``go install github.com/apache/beam/sdks/v2/go/cmd/prism@v2.77.0``, or another version of Beam.
+FLINK_JOB_SERVER_JAR tells where Beam's job server for Flink is; see `tests.engines.flink`.
 
-Prism and Beam's worker pool listen on all interfaces: neither has an option to bind them to the
-loopback one. They do so only while these tests run.
+Prism and Beam's worker pool listen on all interfaces while these tests run, but where these are
+started by `tests.engines.loopback`.
 """
 
 from __future__ import annotations
@@ -12,14 +13,20 @@ from __future__ import annotations
 import os
 import pathlib
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 
 import pytest
 
 from tests.engines.engine import Engine
-from tests.engines.processes import pick_port, serving
+from tests.engines.flink import (
+    FlinkCluster,
+    explain_missing,
+    flink_cluster,
+    pipeline_options,
+    serving_jobs,
+)
+from tests.engines.processes import pick_port, serving, serving_worker_pool
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,10 +79,29 @@ def _join_worker_threads() -> None:
 @pytest.fixture(scope="session")
 def worker_pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a pool, which starts a process for each environment of a pipeline."""
-    port = pick_port()
-    module = "apache_beam.runners.worker.worker_pool_main"
-    command = [sys.executable, "-m", module, f"--service_port={port}"]
-    with serving(command, port, tmp_path_factory.mktemp("worker_pool") / "log") as address:
+    with serving_worker_pool(tmp_path_factory.mktemp("worker_pool") / "log") as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def flink(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FlinkCluster]:
+    """A cluster of Flink with two TaskManagers."""
+    if missing := explain_missing():
+        pytest.skip(missing)
+    with flink_cluster(tmp_path_factory.mktemp("flink"), task_managers=2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def flink_jobs(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The address of Beam's job server for the cluster."""
+    jar = os.environ.get("FLINK_JOB_SERVER_JAR")
+    if not jar:
+        pytest.skip("FLINK_JOB_SERVER_JAR, the path of Beam's job server for Flink, is not set")
+    cluster: FlinkCluster = request.getfixturevalue("flink")
+    with serving_jobs(cluster, jar, tmp_path_factory.mktemp("flink_jobs")) as address:
         yield address
 
 
@@ -100,8 +126,30 @@ def pool_engine(prism: str, worker_pool: str) -> Engine:
     )
 
 
+@pytest.fixture(scope="session")
+def flink_engine(flink_jobs: str, worker_pool: str) -> Engine:
+    """Flink, whose workers are processes of their own."""
+    return Engine(pipeline_options(flink_jobs, worker_pool))
+
+
 @pytest.fixture(scope="session", params=["loopback", "pool"])
-def engine(request: pytest.FixtureRequest) -> Engine:
+def prism_engine(request: pytest.FixtureRequest) -> Engine:
     """Prism with its worker in this process, then with workers that are others."""
+    return _find_engine(request)
+
+
+@pytest.fixture(scope="session", params=["pool", "flink"])
+def processes_engine(request: pytest.FixtureRequest) -> Engine:
+    """The engines whose workers are processes of their own."""
+    return _find_engine(request)
+
+
+@pytest.fixture(scope="session", params=["loopback", "pool", "flink"])
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """All engines in turn."""
+    return _find_engine(request)
+
+
+def _find_engine(request: pytest.FixtureRequest) -> Engine:
     found: Engine = request.getfixturevalue(f"{request.param}_engine")
     return found

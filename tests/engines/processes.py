@@ -12,10 +12,12 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-_START_SECONDS = 60
-_RUN_SECONDS = 120
+_START_SECONDS = 120
+_RUN_SECONDS = 240
 
 ROOT = pathlib.Path(__file__).parents[2]
+
+_WORKER = pathlib.Path(__file__).with_name("sdk_worker.py")
 
 
 def pick_port() -> int:
@@ -59,6 +61,18 @@ def serving(command: Sequence[str], port: int, log: pathlib.Path) -> Iterator[st
     with running(command, log) as server:
         _wait_until_listening(server, port, log)
         yield f"localhost:{port}"
+
+
+@contextlib.contextmanager
+def serving_worker_pool(log: pathlib.Path) -> Iterator[str]:
+    """Runs Beam's pool, which starts a process for each environment, and yields its address."""
+    port = pick_port()
+    command = [
+        *(sys.executable, "-m", "apache_beam.runners.worker.worker_pool_main"),
+        *(f"--service_port={port}", f"--container_executable={_WORKER}"),
+    ]
+    with serving(command, port, log) as address:
+        yield address
 
 
 def finished(command: Sequence[str], log: pathlib.Path) -> int:

@@ -7,7 +7,6 @@ import pathlib
 
 import apache_beam as beam
 import pyarrow as pa
-import pytest
 
 from tests.engines.engine import Collect, Engine, collected
 from tests.tfxio.example_files import NUM_RECORDS, SCHEMA, write_files
@@ -35,21 +34,15 @@ def test_processes_that_read_decode_and_collect(
     # Other resources are another environment, for which Prism asks for another process.
     write_files(tmp_path)
     read = ReadRecordBlocks(tmp_path, desired_bundle_bytes=300)
-    try:
-        pool_engine.run(
-            lambda pipeline: (
-                pipeline
-                | read.with_resource_hints(min_ram="1MB")
-                | Decode().with_resource_hints(min_ram="2MB")
-                | add_process_step("collector")
-                | Collect(tmp_path / "batches")
-            )
+    pool_engine.run(
+        lambda pipeline: (
+            pipeline
+            | read.with_resource_hints(min_ram="1MB")
+            | Decode().with_resource_hints(min_ram="2MB")
+            | add_process_step("collector")
+            | Collect(tmp_path / "batches")
         )
-    except RuntimeError as error:
-        # Each process numbers its metrics itself; Prism 2.77 takes the numbers for one set.
-        if "error decoding metrics" in str(error):
-            pytest.xfail("Prism mixes up the metrics of two worker processes")
-        raise
+    )
     rows = [row for batch in collected(tmp_path / "batches") for row in batch.to_pylist()]
     assert sorted(row["id"] for row in rows) == [[i] for i in range(NUM_RECORDS)]
     [(decoder, collector)] = {(row["decoder"], row["collector"]) for row in rows}

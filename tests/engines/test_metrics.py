@@ -9,13 +9,13 @@ from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA
 from tfrecord_beam import BeamSource, kernel
 
 
-def test_counters(engine: Engine, tmp_path: pathlib.Path) -> None:
+def test_counters(prism_engine: Engine, tmp_path: pathlib.Path) -> None:
     # One range, so one bundle: of counters that several bundles bring for the first time at the
     # same time, Prism 2.77 keeps those of one of them only.
     file = tmp_path / "a.tfrecord"
     file.write_bytes(kernel.frame(RECORDS))
     source = BeamSource(file, SCHEMA, batch_size=10)
-    counters = engine.run(
+    counters = prism_engine.run(
         lambda pipeline: pipeline | source | Collect(tmp_path / "batches"),
         "--experiments=prism_disable_sdf_split",
     )

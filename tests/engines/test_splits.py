@@ -45,11 +45,11 @@ def meet_others(block: RecordBlock) -> tuple[int, list[bytes]]:
     return block.offset_of(0), list(block.records())
 
 
-def test_splits_of_a_plain_file(engine: Engine, tmp_path: pathlib.Path) -> None:
+def test_splits_of_a_plain_file(prism_engine: Engine, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "plain.tfrecord"
     file.write_bytes(kernel.frame(RECORDS))
     source = ReadRecordBlocks(file, batch_size=10)
-    engine.run(
+    prism_engine.run(
         lambda pipeline: pipeline | source | beam.Map(meet_others) | Collect(tmp_path / "blocks")
     )
     blocks = sorted(collected(tmp_path / "blocks"))
@@ -67,7 +67,7 @@ def note_covered(file: str, covered: tuple[bool, int, int, int | None]) -> str:
     return file
 
 
-def test_splits_of_a_compressed_file(engine: Engine, tmp_path: pathlib.Path) -> None:
+def test_splits_of_a_compressed_file(prism_engine: Engine, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "compressed.tfrecord.gz"
     # Larger than the pieces in which it is read: what was read is not split off any more.
     records = [random.Random(number).randbytes(1 << 18) for number in range(12)]
@@ -87,6 +87,6 @@ def test_splits_of_a_compressed_file(engine: Engine, tmp_path: pathlib.Path) -> 
         _ = outputs[COVERED] | CheckCoverage()
         _ = outputs[COVERED] | beam.MapTuple(note_covered) | Collect(tmp_path / "ranges")
 
-    engine.run(build)
+    prism_engine.run(build)
     assert sorted(collected(tmp_path / "records")) == sorted(records)
     assert len(collected(tmp_path / "ranges")) > 1

@@ -34,7 +34,7 @@ def match(folder: pathlib.Path, *, has_deduplication: bool = True) -> MatchConti
 
 @pytest.mark.parametrize(("has_deduplication", "times"), [(True, 1), (False, POLLS)])
 def test_each_match_is_read_once(
-    engine: Engine, tmp_path: pathlib.Path, has_deduplication: bool, times: int
+    prism_engine: Engine, tmp_path: pathlib.Path, has_deduplication: bool, times: int
 ) -> None:
     write_files(tmp_path)
 
@@ -44,14 +44,14 @@ def test_each_match_is_read_once(
         source = BeamSource(schema=SCHEMA, columns=["id"], desired_bundle_bytes=RANGE_BYTES)
         _ = files | source | Collect(tmp_path / "batches")
 
-    engine.run(build, "--streaming")
+    prism_engine.run(build, "--streaming")
     ids = [
         value for batch in collected(tmp_path / "batches") for [value] in batch["id"].to_pylist()
     ]
     assert sorted(ids) == sorted([*range(NUM_RECORDS)] * times)
 
 
-def test_coverage_error(engine: Engine, tmp_path: pathlib.Path) -> None:
+def test_coverage_error(prism_engine: Engine, tmp_path: pathlib.Path) -> None:
     # See the test of this name in test_failures.py.
     file = tmp_path / "nested.tfrecord"
     file.write_bytes(framed(framed(*RECORDS), *RECORDS))
@@ -62,6 +62,6 @@ def test_coverage_error(engine: Engine, tmp_path: pathlib.Path) -> None:
             _ = pipeline | match(tmp_path) | source
 
     with pytest.raises(RuntimeError) as failure:
-        engine.run(build, "--streaming")
+        prism_engine.run(build, "--streaming")
     assert "CoverageError: Expected ranges that follow on each other, found " in str(failure.value)
     assert f"records were lost or read twice - at {file}:" in str(failure.value)

@@ -68,9 +68,9 @@ def test_records(engine: Engine, tmp_path: pathlib.Path) -> None:
     assert len(paths_in(tmp_path / "out")) == 2
 
 
-def test_unbounded_input(engine: Engine, tmp_path: pathlib.Path) -> None:
+def test_unbounded_input(prism_engine: Engine, tmp_path: pathlib.Path) -> None:
     start = time.time() - 10
-    engine.run(
+    prism_engine.run(
         lambda pipeline: (
             pipeline
             | PeriodicImpulse(start, start + 4.5, fire_interval=1)
