@@ -66,7 +66,7 @@ def _frames(name: str, count: int) -> bytes:
 
 def _write_records(path: Path, name: str, count: int, **options: Any) -> int:
     records = _records(name, count)
-    with tfrecord_beam.TFRecordWriter(path, mode="overwrite", **options) as writer:
+    with tfrecord_beam.TFRecordWriter(path, **options) as writer:
         for record in records:
             writer.write(record)
     return writer.num_records
@@ -74,7 +74,7 @@ def _write_records(path: Path, name: str, count: int, **options: Any) -> int:
 
 def _write_batches(path: Path, name: str, count: int) -> int:
     batches = _batches(name, count)
-    with tfrecord_beam.TFRecordWriter(path, mode="overwrite") as writer:
+    with tfrecord_beam.TFRecordWriter(path) as writer:
         for batch in batches:
             writer.write_batch(batch)
     return writer.num_records
@@ -114,6 +114,12 @@ def _write_buffered(path: Path, name: str, count: int) -> int:
     return count
 
 
+def _write_anew(write: Callable[[Path, str, int], int], path: Path, name: str, count: int) -> int:
+    """Writes a file that is not there yet: to replace one has file systems write it to the disk."""
+    path.unlink(missing_ok=True)
+    return write(path, name, count)
+
+
 _COUNTS = {"census": 100_000, "dense": 50_000}
 
 
@@ -141,7 +147,7 @@ def measure(run: harness.Run) -> None:
         cases = [
             harness.Case(
                 job,
-                write := functools.partial(function, path, name, count),
+                write := functools.partial(_write_anew, function, path, name, count),
                 count,
                 size,
                 needs,
