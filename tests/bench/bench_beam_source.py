@@ -1,8 +1,8 @@
 """Reading from end to end in a Beam pipeline: one worker, one file, pipeline start included.
 
 Size: 500,000 census records (0.2 GB), 5,000 images (0.15 GB). The start of a pipeline is measured
-by itself too, with a file of one record. Each measurement is a new process that has run one
-pipeline before.
+by itself too, with a file of one record. Each case has a process of its own, which has run
+one pipeline before.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How the time of a record grows: with the file, threads, columns and the size of a record.
 
 Size: census files of 1 to 1000 MB (peers: of 10 and 100 MB), 1 to 15 of the 15 census columns,
-records of 4 to 4096 floats, and as many threads as there are CPUs. Each measurement with a peer is
-a new process that has read a small file before; those of the library alone share one.
+records of 4 to 4096 floats, and as many threads as there are CPUs. Where peers are
+compared each case has a process of its own, which has read a small file before.
 """
 
 from __future__ import annotations
@@ -78,7 +78,6 @@ def _measure_file_sizes(run: harness.Run) -> None:
     smallest = generate_data.write_dataset("census", 1, run.folder)
     jobs: list[tuple[str, Callable[[Path, Any], int], str | None, list[int]]] = [
         ("iter_batches, one thread", _one_thread, None, _MEGABYTES),
-        ("iter_batches", readers.iterate_batches, None, _MEGABYTES),
         ("BeamSource", beam_readers.read_batches, None, _MEGABYTES),
         ("tf.data, one thread", _tf_data, "tensorflow", _PEER_MEGABYTES),
         (

@@ -1,7 +1,7 @@
 """Reading a gzip file: the library against tf.data, and against inflating alone.
 
 Size: 300,000 census records, 0.1 GB uncompressed, one gzip stream of level 6. GB/s are of
-uncompressed bytes. Each measurement is a new process that has read a small file before.
+uncompressed bytes. Each case has a process of its own, which has read a small file before.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reading without Beam beside other readers of TFRecord: the package tfrecord, Ray Data and Spark.
 
 Size: 100,000 census records in one uncompressed file (20,000 for the package tfrecord, which
-reads record by record in Python). Each measurement is a new process that has read a file of one
+reads record by record in Python). Each case has a process of its own, which has read a file of one
 record before, so that the start of Ray and of Spark does not count. Ray and Spark may use all CPUs.
 Spark needs pyspark, Java, and the jar of the spark-tfrecord connector, whose path is in the
 environment variable SPARK_TFRECORD_JAR.

@@ -2,8 +2,8 @@
 
 Size: 300,000 census records, 50,000 dense, 5,000 images, 50,000 wide_sparse. Both run with
 one thread for everything, which compares core with core, and as they come. Both give
-batches: the library Arrow, tf.data tensors. Each measurement is a new process that has read a small
-file before.
+batches: the library Arrow, tf.data tensors. Each case has a process of its own, which has read a
+small file before.
 """
 
 from __future__ import annotations

@@ -75,6 +75,8 @@ def _cases(run: harness.Run, names: Sequence[str]) -> list[harness.Case]:
 
 
 def measure(run: harness.Run) -> None:
+    if not harness.is_installed("torch"):
+        return
     for names in (_NUMBERS, list(generate_data.DATASETS["census"].features)):
         run.compare(f"census, {len(names)} of 15 features", _cases(run, names))
 

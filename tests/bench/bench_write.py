@@ -4,8 +4,8 @@ Size: 1,000,000 census records (0.4 GB), 100,000 of dense data (0.2 GB), 10,000 
 read from one file, encoded again and written to another one; 500,000 and 50,000 records of `bytes`
 of 100 and 4,000 bytes, made in the pipeline. The peers, which take longer, get a tenth of the
 records; their start is then spread over fewer, so it is measured by itself too. The output is
-counted, which is part of the time of all. Then how memory grows with the data. Each measurement is
-a new process that has run one pipeline before.
+counted, which is part of the time of all. Then how memory grows with the data. Each case has a
+process of its own, which has run one pipeline before.
 """
 
 from __future__ import annotations

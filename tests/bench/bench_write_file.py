@@ -3,9 +3,9 @@
 Size: 100,000 census and 50,000 dense records, 0.04 and 0.11 GB. Records are `bytes` objects that
 are there already, batches have 1000 rows. tf.io.TFRecordWriter takes records; the package tfrecord
 takes dicts of values and encodes them, as batches are here. gzip is at level 6 in TensorFlow, at
-the fast default and at level 6 here. Files are written twice, into the page cache, each time in a
-new process. Bounds: the frames to a file in pieces of 1 MiB, and a `write` of each record to a
-buffered file, which makes no frames.
+the fast default and at level 6 here. Files are written twice, into the page cache, each case in a
+process of its own. Bounds: the frames to a file in pieces of 1 MiB, and a `write` of each record to
+a buffered file, which makes no frames.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import argparse
 import concurrent.futures
 import contextlib
 import dataclasses
+import functools
 import gc
 import importlib.metadata
 import importlib.util
@@ -61,7 +62,7 @@ class Case:
       records: the number that `run` must return; anything else is an error, not a fast result.
       bytes: size of the work.
       needs: import name of a peer. Where it is not installed the case is left out.
-      warm_up: with `isolated`, what to do once before the measurement, or None to do nothing.
+      warm_up: with `isolated`, what to do once before the measurements, or None to do nothing.
       series: with `x`, the line of a plot that the case is a point of.
       x: where it is on the comparison's axis.
     """
@@ -156,8 +157,8 @@ class Run:
         Args:
           title: what the work is, with its size.
           cases: the first one that is installed is the base of the ratios.
-          isolated: measure each time in a new process. For work that depends on what a process
-            did before: pipelines and thread pools.
+          isolated: measure each case in a process of its own. For work that depends on what a
+            process did before: pipelines and thread pools.
           axis: what the cases' `x` is, with its unit.
         """
         samples = self._measure_all(cases, isolated=isolated)
@@ -175,24 +176,34 @@ class Run:
         )
 
     def compare_memory(self, title: str, cases: Sequence[Case], *, axis: str | None = None) -> None:
-        """Measures the cases, each time in a new process, and prints a table of their memory.
+        """Measures the cases once, each in a new process, and prints a table of their memory.
 
         Args:
           title: what the work is.
           cases: the first one that is installed is what the others are compared with.
           axis: what the cases' `x` is, with its unit.
         """
-        samples = self._measure_all(cases, isolated=True)
+        samples: Samples = {}
+        for case in cases:
+            if case.needs is None or is_installed(case.needs):
+                with _isolate(case) as measure:
+                    samples[case] = [measure()]
         self._keep(title, samples, "memory", axis)
         _print_table(title, _MEMORY_HEAD, _memory_rows(samples))
 
     def _measure_all(self, cases: Sequence[Case], *, isolated: bool) -> Samples:
         present = [case for case in cases if case.needs is None or is_installed(case.needs)]
-        repeats = {case: 1 if isolated else _repeats(case) for case in present}
         samples: Samples = {case: [] for case in present}
-        for _ in range(self.rounds):
-            for case, taken in samples.items():
-                taken.append(_measure_isolated(case) if isolated else _measure(case, repeats[case]))
+        with contextlib.ExitStack() as processes:
+            measures: dict[Case, Callable[[], Sample]] = {
+                case: processes.enter_context(_isolate(case))
+                if isolated
+                else functools.partial(_measure, case, _repeats(case))
+                for case in present
+            }
+            for _ in range(self.rounds):
+                for case, taken in samples.items():
+                    taken.append(measures[case]())
         return samples
 
 
@@ -255,16 +266,14 @@ def _measure(case: Case, repeats: int = 1) -> Sample:
     return Sample(wall_sec / repeats, cpu_sec / repeats, _peak_rss_bytes())
 
 
-def _warm_up_and_measure(case: Case) -> Sample:
-    if case.warm_up is not None:
-        case.warm_up()
-    return _measure(case)
-
-
-def _measure_isolated(case: Case) -> Sample:
+@contextlib.contextmanager
+def _isolate(case: Case) -> Iterator[Callable[[], Sample]]:
+    """Yields what measures a case in a process of its own, which has warmed up."""
     spawn = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(max_workers=1, mp_context=spawn) as pool:
-        return pool.submit(_warm_up_and_measure, case).result()
+        if case.warm_up is not None:
+            pool.submit(case.warm_up).result()
+        yield lambda: pool.submit(_measure, case).result()
 
 
 def _cpu_sec() -> float:
