@@ -137,17 +137,15 @@ def test_append(write: Write, tmp_path: pathlib.Path) -> None:
     assert sorted(x_of(str(tmp_path / "a-*.tfrecord*"))) == list(range(20))
 
 
-def test_append_to_files_that_were_appended_is_seen_by_the_others(
-    write: Write, tmp_path: pathlib.Path
-) -> None:
+def test_append_to_files_that_were_appended_is_seen_by_the_others(tmp_path: pathlib.Path) -> None:
     """Files with the part that makes an appended name unique are as much ours as the others."""
-    write([numbers(0, 5)], tmp_path / "a", num_shards=1, mode="append")
+    write_by_table([numbers(0, 5)], tmp_path / "a", num_shards=1, mode="append")
     before = tree(tmp_path)
     with pytest.raises(WriteError, match=re.escape(next(iter(before)))):
-        write([numbers(5, 9)], tmp_path / "a", num_shards=1)
-    assert write([numbers(5, 9)], tmp_path / "a", num_shards=1, mode="ignore") == []
+        write_by_table([numbers(5, 9)], tmp_path / "a", num_shards=1)
+    assert write_by_table([numbers(5, 9)], tmp_path / "a", num_shards=1, mode="ignore") == []
     assert tree(tmp_path) == before
-    write([numbers(5, 9)], tmp_path / "a", num_shards=1, mode="overwrite")
+    write_by_table([numbers(5, 9)], tmp_path / "a", num_shards=1, mode="overwrite")
     assert names(tmp_path) == ["a-00000-of-00001.tfrecord"]
 
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pytest
 
 from tests.contract.writing import (
+    WAYS,
     Write,
     numbers,
     records_of,
@@ -296,9 +297,12 @@ def full_disk(most: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"num_shards": 1, "compression": "gzip"}], ids=["direct", "shards"]
+    ("way", "options"),
+    [("table", {}), ("table", {"compression": "gzip"}), ("beam", {"num_shards": 2})],
+    ids=["plain", "gzip", "pipeline"],
 )
-def test_full_disk(write: Write, tmp_path: pathlib.Path, options: dict[str, Any]) -> None:
+def test_full_disk(tmp_path: pathlib.Path, way: str, options: dict[str, Any]) -> None:
+    write = WAYS[way]
     records = [os.urandom(100_000) for _ in range(6)]
     batch = pa.record_batch({"record": pa.array(records, pa.binary())})
     with full_disk(200_000), pytest.raises(WriteError, match="File too large"):

@@ -57,7 +57,7 @@ def test_each_codec_in_a_pipeline(tmp_path: pathlib.Path) -> None:
             f"{codec} {shards}": WriteToTFRecord(
                 str(tmp_path / f"{codec} {shards}" / "a"), num_shards=shards, compression=codec
             )
-            for codec, shards in zip(CODECS, itertools.cycle([3, 1, 2]))
+            for codec, shards in zip([None, "gzip", "zlib", "zstd"], itertools.cycle([3, 1, 2]))
         }
         batches = [numbers(start, start + 7) for start in range(0, 49, 7)]
         results = write_each(batches, transforms)

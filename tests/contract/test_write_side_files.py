@@ -33,14 +33,11 @@ DATA = pathlib.Path(__file__).parents[3] / "shared" / "data" / "spark"
 
 
 def test_success(write: Write, tmp_path: pathlib.Path) -> None:
-    write([numbers(0, 5)], tmp_path / "plain" / "a", num_shards=2)
-    assert "_SUCCESS" not in names(tmp_path / "plain")
-    write([numbers(0, 5)], tmp_path / "marked" / "a", num_shards=2, write_success=True)
-    assert tree(tmp_path / "marked")["_SUCCESS"] == b""
-    assert sorted(x_of(tmp_path / "marked")) == list(range(5))
     batch = keyed(numbers(0, 3).column("s"))
-    write([batch], tmp_path / "parts" / "a", partition_by=["k"], write_success=True)
-    assert [name for name in names(tmp_path / "parts") if "_SUCCESS" in name] == ["_SUCCESS"]
+    write([batch], tmp_path / "a", partition_by=["k"], write_success=True)
+    assert [name for name in names(tmp_path) if "_SUCCESS" in name] == ["_SUCCESS"]
+    assert tree(tmp_path)["_SUCCESS"] == b""
+    assert sorted(x_of(tmp_path)) == list(range(3))
 
 
 def test_index(write: Write, tmp_path: pathlib.Path) -> None:
@@ -112,23 +109,23 @@ SPARK_NAMES = [
 ]
 
 
-def test_part_files_of_spark(write: Write, tmp_path: pathlib.Path) -> None:
+def test_part_files_of_spark(tmp_path: pathlib.Path) -> None:
     folder: Any = f"{tmp_path}/"
     (tmp_path / "notes.txt").write_bytes(b"")
     for name in SPARK_NAMES:
         (tmp_path / name).write_bytes(b"")
         with pytest.raises(WriteError, match=name):
-            write([numbers(0, 3)], folder, num_shards=1)
+            write_by_table([numbers(0, 3)], folder, num_shards=1)
         (tmp_path / name).unlink()
     for name in SPARK_NAMES:
         (tmp_path / name).write_bytes(b"")
         (tmp_path / f".{name}.crc").write_bytes(b"crc")
     before = tree(tmp_path)
-    assert write([numbers(0, 3)], folder, num_shards=1, mode="ignore") == []
+    assert write_by_table([numbers(0, 3)], folder, num_shards=1, mode="ignore") == []
     assert tree(tmp_path) == before
-    [appended] = write([numbers(0, 3)], folder, num_shards=1, mode="append")
+    [appended] = write_by_table([numbers(0, 3)], folder, num_shards=1, mode="append")
     assert set(names(tmp_path)) == {*before, pathlib.Path(appended.path).name}
-    write([numbers(0, 3)], folder, num_shards=1, mode="overwrite")
+    write_by_table([numbers(0, 3)], folder, num_shards=1, mode="overwrite")
     assert names(tmp_path) == ["notes.txt", "part-00000-of-00001.tfrecord"]
     assert x_of(str(tmp_path / "part*")) == [0, 1, 2]
 
