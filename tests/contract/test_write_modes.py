@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import apache_beam as beam
@@ -116,6 +117,30 @@ def test_error_looks_again_when_the_pipeline_runs(tmp_path: pathlib.Path) -> Non
         pipeline.run().wait_until_finish()
     assert tree(tmp_path).items() >= before.items()
     assert visible(tmp_path) == list(before)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_shards": 1}], ids=["path", "prefix"])
+def test_error_leaves_what_appears_meanwhile(
+    tmp_path: pathlib.Path, options: dict[str, Any]
+) -> None:
+    name = "a-00000-of-00001.tfrecord" if options else "a"
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield numbers(0, 3)
+        fill(tmp_path, name)
+
+    with pytest.raises(WriteError, match=name):
+        write_table(batches(), tmp_path / "a", **options)
+    assert tree(tmp_path) == {name: b"content of " + name.encode()}
+
+
+def test_error_lets_one_of_two_writes_win(tmp_path: pathlib.Path) -> None:
+    pipeline = beam.Pipeline()
+    for name in ("one", "two"):
+        batches = pipeline | f"Create {name}" >> beam.Create([numbers(0, len(name))])
+        _ = batches | name >> WriteToTFRecord(str(tmp_path / "a"), num_shards=1)
+    with pytest.raises(WriteError, match="a-00000-of-00001"):
+        pipeline.run().wait_until_finish()
 
 
 @pytest.mark.parametrize("mode", ["error", "append", "overwrite", "ignore"])

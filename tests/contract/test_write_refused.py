@@ -38,6 +38,7 @@ from tfrecord_beam import (
     TFRecordWriter,
     WriteError,
     WriteToTFRecord,
+    write_table,
 )
 
 
@@ -250,6 +251,16 @@ def test_folder_that_is_a_file(write: Write, tmp_path: pathlib.Path) -> None:
         with pytest.raises(WriteError, match="file"), TFRecordWriter(str(prefix)) as writer:
             writer.write(b"")
     assert tree(tmp_path) == {"file": b"content"}
+
+
+def test_path_that_is_a_folder(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for mode in ("error", "overwrite"):
+        with pytest.raises(WriteError, match="a"):
+            write_table(numbers(0, 1), str(tmp_path / "a"), mode=mode)
+        with pytest.raises(WriteError, match="a"), TFRecordWriter(str(tmp_path / "a"), mode=mode):
+            pass
+    assert tree(tmp_path) == {"a": None, "a/b": None}
 
 
 @pytest.mark.skipif(not pathlib.Path("/proc/self").exists(), reason="needs /proc")

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 from typing import cast
 
-from apache_beam.io.filesystem import CompressionTypes, FileSystem
+from apache_beam.io.filesystem import BeamIOError, CompressionTypes, FileSystem
 from apache_beam.io.filesystems import FileSystems
 
 from tfrecord_beam.errors import render
@@ -23,6 +23,7 @@ from tfrecord_beam.records.writing.file_system import (
     Listing,
     RawFile,
     Store,
+    check_free,
     enter_all,
     enter_none,
     select_entered,
@@ -90,6 +91,9 @@ class BeamOutputFileSystem(DirectOutputFileSystem):
     def store_of_urls(self) -> Store:
         return _BeamStore()
 
+    def reading(self) -> BeamFileSystem:
+        return BeamFileSystem()
+
 
 class _BeamStore:
     def open(self, path: str) -> RawFile:
@@ -97,12 +101,23 @@ class _BeamStore:
         return cast(RawFile, file_system.create(path, compression_type=_AS_STORED))
 
     def make_folder(self, folder: str) -> None:
-        FileSystems.mkdirs(folder)
+        try:
+            FileSystems.mkdirs(folder)
+        except OSError:  # as Beam's errors are
+            if not FileSystems.exists(folder):  # else it is there already, or another was faster
+                raise
 
-    def rename(self, source: str, target: str) -> None:
-        if source.startswith(_RENAMES_TO_NEW_NAMES) and FileSystems.exists(target):
+    def rename(self, source: str, target: str, *, replace: bool) -> None:
+        if not replace:
+            check_free(FileSystems.exists(target))
+        elif source.startswith(_RENAMES_TO_NEW_NAMES) and FileSystems.exists(target):
             FileSystems.delete([target])
-        FileSystems.rename([source], [target])
+        try:
+            FileSystems.rename([source], [target])
+        except BeamIOError as error:
+            if not FileSystems.exists(source):
+                raise
+            raise FileNotFoundError(str(error)) from error  # it may be the folder that is missing
 
     def delete(self, path: str) -> None:
         if FileSystems.exists(path):

@@ -10,6 +10,7 @@ from apache_beam.pvalue import TaggedOutput
 from apache_beam.transforms.window import BoundedWindow, GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
+from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
 from tfrecord_beam.records.writing.encoding import RowEncoding
 from tfrecord_beam.records.writing.names import make_id, name_pane
@@ -25,6 +26,7 @@ from tfrecord_beam.records.writing.publish import (
     publish,
     publish_locally,
     start_write,
+    tell_what_is_there,
 )
 from tfrecord_beam.records.writing.shards import (
     Merge,
@@ -92,7 +94,10 @@ class WriteSteps:
             yield self.publish_one(publication, write)
 
     def publish_one(self, publication: Publication, write: StartedWrite) -> WrittenFile:
-        written = publish(publication, self.options, write, self.file_system)
+        try:
+            written = publish(publication, self.options, write, self.file_system)
+        except WriteError as error:
+            raise tell_what_is_there(error, self.options, self.file_system) from error
         _count_file(written)
         return written
 

@@ -59,9 +59,12 @@ class FaultyFileSystem:
         self.meet("create", path, errno.EACCES)
         return OutputFile(_FaultyFile(self, self._inner.create(path)), path)
 
-    def rename(self, source: str, target: str) -> None:
+    def rename(self, source: str, target: str, *, replace: bool = True) -> None:
         self.meet("rename", target, errno.EIO)
-        self._inner.rename(source, target)
+        self._inner.rename(source, target, replace=replace)
+
+    def are_same(self, path: str, other: str) -> bool:
+        return self._inner.are_same(path, other)
 
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:

@@ -22,6 +22,7 @@ from tfrecord_beam.records.writing.file_system import (
     enter_all,
 )
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
+from tfrecord_beam.urls import has_scheme
 
 Place = tuple[OutputFileSystem, str]
 
@@ -66,6 +67,38 @@ def test_rename_replaces(place: Place, tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"old": b"new"}
     with pytest.raises(WriteError, match=f"^Expected to rename '{root}/new', found .*{root}/old$"):
         file_system.rename(f"{root}/new", f"{root}/old")
+
+
+def test_rename_refuses_to_replace(place: Place, tmp_path: Path) -> None:
+    file_system, root = place
+    write(file_system, f"{root}/new", b"new")
+    write(file_system, f"{root}/old", b"old")
+    with pytest.raises(WriteError, match=f"found 'File exists' - at {root}/old$"):
+        file_system.rename(f"{root}/new", f"{root}/old", replace=False)
+    file_system.rename(f"{root}/new", f"{root}/folder/other", replace=False)
+    assert (tmp_path / "folder" / "other").read_bytes() == b"new"
+    assert (tmp_path / "old").read_bytes() == b"old"
+    assert not (tmp_path / "new").exists()
+
+
+def test_rename_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: str, target: str) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", refuse)
+    test_rename_refuses_to_replace((DirectOutputFileSystem(), str(tmp_path)), tmp_path)
+
+
+def test_same_file_by_two_names(place: Place, tmp_path: Path) -> None:
+    file_system, root = place
+    for name, content in (("a", b"same"), ("b", b"same"), ("c", b"some"), ("d", b"")):
+        write(file_system, f"{root}/{name}", content)
+    (tmp_path / "link").hardlink_to(tmp_path / "a")
+    assert file_system.are_same(f"{root}/a", f"{root}/link")
+    assert not file_system.are_same(f"{root}/a", f"{root}/c")
+    assert not file_system.are_same(f"{root}/a", f"{root}/d")
+    # Equal content is all that stores of URLs can tell.
+    assert file_system.are_same(f"{root}/a", f"{root}/b") == has_scheme(root)
 
 
 def test_what_is_not_there_is_deleted(place: Place, tmp_path: Path) -> None:

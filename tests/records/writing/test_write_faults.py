@@ -124,12 +124,14 @@ def test_rename_of_one_file_that_fails_for_good(
     with pytest.raises(WriteError) as caught:
         write(tmp_path, file_system, mode=mode)
     assert caught.value.file == str(tmp_path / NAMES[2])
-    there = [*NAMES[:2], *([old] if mode == "overwrite" else [])]
+    if mode == "error":  # what was put in place is taken back
+        assert caught.value.hint is None
+        assert paths_in(tmp_path) == []
+        return
     assert caught.value.hint is not None
-    assert caught.value.hint.startswith(f"there are {len(there)} files of this name, each of them")
+    assert caught.value.hint.startswith("there are 3 files of this name, each of them")
     assert str(tmp_path / NAMES[0]) in caught.value.hint
-    # What could be taken back is; of what was to be replaced no byte is lost.
-    assert paths_in(tmp_path) == (sorted(there) if mode == "overwrite" else [])
+    assert paths_in(tmp_path) == sorted([*NAMES[:2], old])  # of what was there no byte is lost
 
 
 def shard_files(folder: pathlib.Path, count: int) -> list[ShardFile]:
@@ -149,7 +151,7 @@ def test_publishing_twice_is_publishing_once(tmp_path: pathlib.Path) -> None:
     first = [publish.publish(each, options, write, file_system) for each in publications]
     again = [publish.publish(each, options, write, file_system) for each in publications]
     assert again == first
-    assert paths_in(tmp_path) == NAMES
+    assert [path for path in paths_in(tmp_path) if not path.startswith(".a-temp-")] == NAMES
 
 
 def test_temporary_file_that_is_gone(tmp_path: pathlib.Path) -> None:
@@ -162,6 +164,45 @@ def test_temporary_file_that_is_gone(tmp_path: pathlib.Path) -> None:
     with pytest.raises(WriteError, match=r"^Expected to rename "):
         publish.publish(publication, options, write, file_system)
     assert (tmp_path / NAMES[0]).read_bytes() == b"of another size"
+
+
+@pytest.mark.parametrize("mode", ["error", "append", "overwrite"])
+@pytest.mark.parametrize("content", [b"x", b"y", b""])
+def test_file_of_another_write(tmp_path: pathlib.Path, mode: str, content: bytes) -> None:
+    file_system = DirectOutputFileSystem()
+    options = options_of(tmp_path, mode=mode)
+    write = start_write(options, file_system)
+    publication, *_ = name_files(shard_files(tmp_path, 1), options, write)
+    target = pathlib.Path(publication.written.path)
+    target.write_bytes(content)
+    if mode == "overwrite":
+        publish.publish(publication, options, write, file_system)
+        assert target.read_bytes() == b"x"
+        return
+    with pytest.raises(WriteError, match="File exists"):
+        publish.publish(publication, options, write, file_system)
+    assert target.read_bytes() == content
+
+
+def test_write_whose_files_another_cleared_away(tmp_path: pathlib.Path) -> None:
+    file_system = DirectOutputFileSystem()
+    options = options_of(tmp_path, mode="overwrite")
+    write = start_write(options, file_system)
+    publication, *_ = name_files(shard_files(tmp_path, 1), options, write)
+    (tmp_path / ".temporary-0").unlink()
+    file_system.remove_folder(options.names.temporary_folder(write.id))
+    pathlib.Path(publication.written.path).write_bytes(b"y")  # of the same size
+    with pytest.raises(WriteError, match="No such file"):
+        publish.publish(publication, options, write, file_system)
+
+
+def test_renaming_that_stopped_in_the_middle(tmp_path: pathlib.Path) -> None:
+    file_system = DirectOutputFileSystem()
+    options = options_of(tmp_path)
+    write = start_write(options, file_system)
+    publication, *_ = name_files(shard_files(tmp_path, 1), options, write)
+    pathlib.Path(publication.written.path).hardlink_to(tmp_path / ".temporary-0")
+    assert publish.publish(publication, options, write, file_system) == publication.written
 
 
 def test_files_that_come_in_between_are_not_replaced(tmp_path: pathlib.Path) -> None:

@@ -93,7 +93,7 @@ def _placed(path: str, file_system: OutputFileSystem, overwrite: bool) -> Iterat
         yield file
         check_free(path, file_system, overwrite=overwrite)
         file_system.delete([checksum_path(path)])
-        file_system.rename(hidden, path)
+        file_system.rename(hidden, path, replace=overwrite)
     except BaseException:
         with contextlib.suppress(WriteError):
             file.close()

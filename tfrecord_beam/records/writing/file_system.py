@@ -7,6 +7,7 @@ Nothing is tried a second time here.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -18,12 +19,16 @@ import pyarrow as pa
 import pyarrow.fs
 
 from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.records.paths import DirectFileSystem, FileSystem
 from tfrecord_beam.urls import has_scheme, resolve_url
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _IS_FOLDER = "a folder of this name"
+_PIECE_BYTES = 1 << 20
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
+"""What file systems answer that have no hard links."""
 
 
 class RawFile(Protocol):
@@ -92,10 +97,18 @@ class OutputFileSystem(Protocol):
     def create(self, path: str) -> OutputFile:
         """Opens a new file, or one anew, and makes the folders on its way."""
 
-    def rename(self, source: str, target: str) -> None:
+    def rename(self, source: str, target: str, *, replace: bool = True) -> None:
         """Gives a file another name, and makes the folders on its way.
 
-        A file that has the name is replaced, at once where the store can do that.
+        A file that has the name is replaced, at once where the store can do that. With `replace`
+        False it is an error: no other can take the name meanwhile on local disks; in stores
+        without such a promise there is a moment between the look and the renaming.
+        """
+
+    def are_same(self, path: str, other: str) -> bool:
+        """Returns whether a renaming that stopped in the middle left a file under two names.
+
+        A store that renames by a copy cannot tell: there it is whether they hold the same bytes.
         """
 
     def delete(self, paths: Iterable[str]) -> None:
@@ -121,7 +134,7 @@ class Store(Protocol):
         """Opens a file for writing; FileNotFoundError if its folder must be made first."""
 
     def make_folder(self, folder: str) -> None: ...
-    def rename(self, source: str, target: str) -> None: ...
+    def rename(self, source: str, target: str, *, replace: bool) -> None: ...
     def delete(self, path: str) -> None: ...
     def find_size(self, path: str) -> int | None: ...
     def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing: ...
@@ -141,14 +154,30 @@ class DirectOutputFileSystem:
                 raw = store.open(path)
         return OutputFile(raw, path)
 
-    def rename(self, source: str, target: str) -> None:
+    def rename(self, source: str, target: str, *, replace: bool = True) -> None:
         store = self._store(source)
         with reporting(f"rename {source!r}", target):
             try:
-                store.rename(source, target)
+                store.rename(source, target, replace=replace)
             except FileNotFoundError:
                 store.make_folder(target.rpartition("/")[0])
-                store.rename(source, target)
+                store.rename(source, target, replace=replace)
+
+    def are_same(self, path: str, other: str) -> bool:
+        with reporting("compare the file", path):
+            if not has_scheme(path):
+                return os.path.samefile(path, other)
+            if self.find_size(path) != self.find_size(other):
+                return False
+            open_file = self.reading().open
+            with (
+                contextlib.closing(open_file(path)) as a,
+                contextlib.closing(open_file(other)) as b,
+            ):
+                while piece := a.read(_PIECE_BYTES):
+                    if piece != b.read(len(piece)):
+                        return False
+            return True
 
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:
@@ -173,6 +202,10 @@ class DirectOutputFileSystem:
     def store_of_urls(self) -> Store:
         return _ArrowStore()
 
+    def reading(self) -> FileSystem:
+        """Returns what reads the files that are written here."""
+        return DirectFileSystem()
+
 
 @contextlib.contextmanager
 def reporting(action: str, path: str) -> Iterator[None]:
@@ -186,6 +219,12 @@ def reporting(action: str, path: str) -> Iterator[None]:
         raise WriteError(f"Expected to {action}, found {reason!r}", Location(path)) from error
 
 
+def check_free(is_taken: bool) -> None:
+    """Raises the system's error for a name that another file has."""
+    if is_taken:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+
+
 class _LocalStore:
     def open(self, path: str) -> RawFile:
         return open(path, "wb", buffering=0)
@@ -193,8 +232,19 @@ class _LocalStore:
     def make_folder(self, folder: str) -> None:
         os.makedirs(folder, exist_ok=True)
 
-    def rename(self, source: str, target: str) -> None:
-        os.replace(source, target)
+    def rename(self, source: str, target: str, *, replace: bool) -> None:
+        if replace:
+            os.replace(source, target)
+            return
+        try:
+            os.link(source, target)  # unlike a renaming, it fails where there is such a file
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            check_free(os.path.lexists(target))
+            os.rename(source, target)
+        else:
+            os.unlink(source)
 
     def delete(self, path: str) -> None:
         os.unlink(path)
@@ -237,7 +287,9 @@ class _ArrowStore:
         file_system, key = resolve_url(folder)
         file_system.create_dir(key, recursive=True)
 
-    def rename(self, source: str, target: str) -> None:
+    def rename(self, source: str, target: str, *, replace: bool) -> None:
+        if not replace:
+            check_free(self.find_size(target) is not None)
         file_system, key = resolve_url(source)
         file_system.move(key, resolve_url(target)[1])
 

@@ -24,6 +24,7 @@ class OutputFolder:
         self._names = names
         listing = file_system.list_folder(names.folder, enter=_is_partition)
         self._files = listing.files
+        self._folders = frozenset(listing.folders)
         relative = [path.removeprefix(names.folder) for path in listing.files]
         self.own_files = names.own(relative)
         self.temporary_folders = {
@@ -34,6 +35,8 @@ class OutputFolder:
 
     def check(self, mode: str, write: StartedWrite | None = None) -> None:
         """Raises WriteError where the mode does not allow a write; one's own files do not count."""
+        if self._names.is_exact:
+            self.check_paths([self._names.path(0, 1)])
         others = [path for path in self.own_files if write is None or write.id not in path]
         if mode == "error" and others:
             raise WriteError(
@@ -50,6 +53,14 @@ class OutputFolder:
                         Location(folder),
                         f"delete the files with {write_id} in their names, and this folder",
                     )
+
+    def check_paths(self, finals: Iterable[str]) -> None:
+        """Raises WriteError if one of the paths of new files is that of a folder."""
+        for path in finals:
+            if path in self._folders:
+                raise WriteError(
+                    "Expected a file of this name or none, found a folder", Location(path)
+                )
 
     def find_replaced(self, finals: Collection[str], mode: str) -> list[str]:
         """Returns the files that are to go once those of the write are in place."""

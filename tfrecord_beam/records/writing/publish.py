@@ -6,6 +6,7 @@ or although it was done: a file that has its name keeps it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import socket
 import time
@@ -24,6 +25,9 @@ from tfrecord_beam.records.writing.shards import ShardFile, StartedWrite, make_t
 
 RETRY_WAITS_SEC = (0.1, 0.5, 2.0)
 """Before the second, the third and the last attempt to rename or to delete."""
+
+_LASTING = (FileExistsError, IsADirectoryError, NotADirectoryError)
+"""What no further attempt would change."""
 
 _SHOWN = 3
 """Files that an error text names."""
@@ -123,7 +127,16 @@ def start_write(options: WriteOptions, file_system: OutputFileSystem) -> Started
     folder.check(options.mode)
     write_id = make_id()
     seed = int(write_id, 16) if options.seed is None else options.seed
-    return StartedWrite(write_id, seed, options.mode == "ignore" and bool(folder.own_files))
+    is_skipped = options.mode == "ignore" and bool(folder.own_files)
+    write = StartedWrite(write_id, seed, is_skipped)
+    if not is_skipped and options.write_locality == "distributed":
+        try:
+            file_system.create(_mark_path(options, write)).close()
+        except WriteError:
+            with contextlib.suppress(WriteError):
+                file_system.remove_folder(options.names.temporary_folder(write_id))
+            raise
+    return write
 
 
 def name_files(
@@ -173,6 +186,7 @@ def plan_ending(
     folder = OutputFolder(options.names, file_system)
     folder.check(options.mode)
     finals = {publication.written.path for publication in publications}
+    folder.check_paths(finals)
     replaced = folder.find_replaced(finals, options.mode)
     side_cars = folder.find_side_cars(replaced, finals, options)
     folders = {options.names.temporary_folder(write.id)}
@@ -224,28 +238,60 @@ def publish(
         with FrameFile(file_system, temporary, options.codec) as empty:
             pass
         written = written._replace(num_bytes=empty.num_bytes)
-    try:
-        _retry(functools.partial(_rename, temporary, written, file_system))
-    except WriteError as error:
-        there = OutputFolder(options.names, file_system).own_files
-        shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
-        hint = f"there are {len(there)} files of this name, each of them whole: {shown}"
-        raise WriteError(error.message, error.location, hint if there else None) from error
+    _retry(functools.partial(_rename, temporary, written, options, write, file_system))
     if index_data is not None:
         _retry(functools.partial(_put_index, index_data, written.path, folder, file_system))
     return written
 
 
-def _rename(temporary: str, written: WrittenFile, file_system: OutputFileSystem) -> None:
+def _rename(
+    temporary: str,
+    written: WrittenFile,
+    options: WriteOptions,
+    write: StartedWrite,
+    file_system: OutputFileSystem,
+) -> None:
+    replace = options.mode.startswith("overwrite")
     try:
-        file_system.rename(temporary, written.path)
+        file_system.rename(temporary, written.path, replace=replace)
     except WriteError:
-        is_done = (
-            file_system.find_size(temporary) is None
-            and file_system.find_size(written.path) == written.num_bytes
-        )
-        if not is_done:
+        if not _is_in_place(temporary, written, options, write, file_system):
             raise
+
+
+def _is_in_place(
+    temporary: str,
+    written: WrittenFile,
+    options: WriteOptions,
+    write: StartedWrite,
+    file_system: OutputFileSystem,
+) -> bool:
+    """Returns whether an earlier attempt has put the file in its place."""
+    size = file_system.find_size(written.path)
+    if size is None or file_system.find_size(temporary) is None:
+        # Another write of this prefix that ends clears away what is temporary, its mark too.
+        is_alive = options.write_locality == "local" or (
+            file_system.find_size(_mark_path(options, write)) is not None
+        )
+        return size == written.num_bytes and is_alive
+    return file_system.are_same(temporary, written.path)  # in the middle of a renaming
+
+
+def tell_what_is_there(
+    error: WriteError, options: WriteOptions, file_system: OutputFileSystem
+) -> WriteError:
+    """Returns the error of a `publish` that failed, with a hint at the files that are in place."""
+    there = OutputFolder(options.names, file_system).own_files
+    if not there:
+        return error
+    shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
+    hint = f"there are {len(there)} files of this name, each of them whole: {shown}"
+    return WriteError(error.message, error.location, hint)
+
+
+def _mark_path(options: WriteOptions, write: StartedWrite) -> str:
+    """Returns the path of a file that is there as long as the write is under way."""
+    return f"{options.names.temporary_folder(write.id)}/started"
 
 
 def _put_index(index_data: bytes, path: str, folder: str, file_system: OutputFileSystem) -> None:
@@ -281,6 +327,8 @@ def _retry(action: Callable[[], object]) -> None:
         try:
             action()
             return
-        except WriteError:
+        except WriteError as error:
+            if isinstance(error.__cause__, _LASTING):
+                raise
             time.sleep(wait_sec)
     action()

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from tfrecord_beam.errors import WriteError
+from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
 from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
@@ -17,13 +18,13 @@ from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, Ou
 from tfrecord_beam.records.writing.inputs import open_rows
 from tfrecord_beam.records.writing.options import Mode, WriteOptions
 from tfrecord_beam.records.writing.publish import (
-    Publication,
     WrittenFile,
     finish,
     name_files,
     plan_ending,
     publish,
     start_write,
+    tell_what_is_there,
 )
 from tfrecord_beam.records.writing.shards import StartedWrite, merge, plan_merges
 from tfrecord_beam.schema.encoding import NullValues
@@ -153,7 +154,8 @@ def write_batches(
     write = start_write(options, file_system)
     if write.is_skipped:
         return []
-    publications: list[Publication] = []
+    replaces = options.mode.startswith("overwrite")
+    written: list[WrittenFile] = []
     try:
         result = _write_bundle(batches, options, encoding, file_system, write, num_rows)
         files = result.files + [
@@ -164,13 +166,18 @@ def write_batches(
         check_results([result], files)
         publications = name_files(files, options, write)
         ending = plan_ending(publications, options, write, file_system)
-        written = [publish(each, options, write, file_system) for each in publications]
+        for publication in publications:
+            written.append(publish(publication, options, write, file_system))
         finish(written, ending, options, file_system)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(WriteError):  # the first error is the one to tell
-            if not options.mode.startswith("overwrite"):  # nothing was replaced
-                file_system.delete(publication.written.path for publication in publications)
             file_system.remove_folder(options.names.temporary_folder(write.id))
+        if replaces and isinstance(error, WriteError):
+            raise tell_what_is_there(error, options, file_system) from error.__cause__
+        if not replaces:  # what is gone then was not there before
+            with contextlib.suppress(WriteError):
+                for file in written:
+                    file_system.delete([index_path(file.path), file.path])
         raise
     return written
 

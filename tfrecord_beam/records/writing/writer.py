@@ -186,7 +186,7 @@ class TFRecordWriter:
             self._file.close()
             self._check_free()
             self._file_system.delete([index_path(self.path), checksum_path(self.path)])
-            self._file_system.rename(self._file.path, self.path)
+            self._file_system.rename(self._file.path, self.path, replace=self._may_replace)
         self._state = "closed"
 
     def __enter__(self) -> TFRecordWriter:
