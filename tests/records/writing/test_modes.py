@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pathlib
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pytest
 
 from tests.records.writing.folders import batch_of, paths_in, records_in
 from tfrecord_beam import WriteError, write_table
-from tfrecord_beam.records.writing.names import make_id
-from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
+from tfrecord_beam.records.writing.options import WriteOptions
+from tfrecord_beam.records.writing.publish import WrittenFile, check_mode
 
 MODES = ["error", "append", "overwrite", "ignore"]
 UUID = "0123abcd-0123-4567-89ab-0123456789ab"
+ID = "0123abcd01234567"
+"""As writes have it."""
 
 FOREIGN = [
     "_SUCCESS",
@@ -59,7 +63,7 @@ OWN = [
     "a-00000-of-00003.tfrecord",
     "a-00001-of-00002.tfrecord",
     "a-00000-of-00002.tfrecord.gz",
-    f"a-{make_id()}-00000-of-00001.tfrecord",
+    f"a-{ID}-00000-of-00001.tfrecord",
     "day=1/a-00000-of-00001.tfrecord",
 ]
 """Files that earlier writes to the prefix ``a`` made, some of them half done."""
@@ -174,7 +178,7 @@ def test_no_row_makes_no_partition(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_leftovers_of_a_write_that_died(tmp_path: pathlib.Path, mode: str) -> None:
-    dead, other = f".a-temp-{make_id()}", f".b-temp-{make_id()}"
+    dead, other = f".a-temp-{ID}", f".b-temp-{ID}"
     make(tmp_path, f"{dead}/spill", f"{other}/spill")
     write(tmp_path, b"1", mode=mode)
     hidden = [path for path in paths_in(tmp_path) if path.startswith(".")]
@@ -183,9 +187,8 @@ def test_leftovers_of_a_write_that_died(tmp_path: pathlib.Path, mode: str) -> No
 
 
 def test_append_after_a_write_that_died_while_it_published(tmp_path: pathlib.Path) -> None:
-    write_id = make_id()
-    make(tmp_path, f".a-temp-{write_id}/x", f"a-{write_id}-00000-of-00002.tfrecord")
-    with pytest.raises(WriteError, match=f"delete the files with {write_id} in their names"):
+    make(tmp_path, f".a-temp-{ID}/x", f"a-{ID}-00000-of-00002.tfrecord")
+    with pytest.raises(WriteError, match=f"delete the files with {ID} in their names"):
         write(tmp_path, b"1", mode="append")
 
 
@@ -205,3 +208,16 @@ def test_exact_path_in_each_mode(tmp_path: pathlib.Path) -> None:
     write_one(b"4", "overwrite")
     assert records_in(path) == [b"4"]
     assert paths_in(tmp_path) == sorted(["a.tfrecord", *before])
+
+
+@pytest.mark.parametrize(
+    ("mode", "lists"),
+    [("error", 1), ("append", 1), ("overwrite", 0), ("overwrite_partitions", 0), ("ignore", 0)],
+)
+def test_folder_is_listed_where_the_mode_can_refuse_it(
+    tmp_path: pathlib.Path, mode: Any, lists: int
+) -> None:
+    options = WriteOptions(tmp_path / "a", mode=mode, partition_by=["id"])
+    file_system = mock.Mock(wraps=DirectOutputFileSystem())
+    check_mode(options, file_system)
+    assert file_system.list_folder.call_count == lists

@@ -89,7 +89,8 @@ def check_mode(
       file_system: where they are.
       write: one that runs already, whose files do not count.
     """
-    OutputFolder(options.names, file_system).check(options.mode, write)
+    if options.mode in ("error", "append"):  # the others allow any, which may be long to list
+        OutputFolder(options.names, file_system).check(options.mode, write)
 
 
 def publish_locally(
