@@ -1,4 +1,4 @@
-"""The writing path on Prism: each record once, whole files, with workers here or apart."""
+"""The writing path on each engine: each record once, whole files, with workers here or apart."""
 
 from __future__ import annotations
 
@@ -14,9 +14,22 @@ from apache_beam.transforms.window import FixedWindows
 from tests.engines.engine import Collect, Engine, collected
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
-from tfrecord_beam import BeamSource, RawRecordBeamSource, WriteToTFRecord, read_table
+from tfrecord_beam import (
+    BeamSource,
+    RawRecordBeamSource,
+    WriteToTFRecord,
+    read_table,
+    write_table,
+)
+from tfrecord_beam.records.writing.options import Mode
 
 RANGE_BYTES = 300
+
+
+def rows_in(folder: pathlib.Path, **options: Any) -> list[dict[str, Any]]:
+    """Returns the rows of all files below a folder, in the order of their numbers."""
+    rows = read_table(folder, SCHEMA, **options).to_pylist()
+    return sorted(rows, key=lambda row: row["id"])
 
 
 @pytest.mark.parametrize(
@@ -42,16 +55,29 @@ def test_batches(engine: Engine, tmp_path: pathlib.Path, options: dict[str, Any]
             | Collect(files)
         )
     )
-    table = read_table(out, partition_columns="hive" if "partition_by" in options else None)
-    ids = table.column("id").to_pylist()
-    if "partition_by" in options:
-        assert len(ids) == NUM_RECORDS
-    else:
-        assert sorted(ids) == [[i] for i in range(NUM_RECORDS)]
+    assert rows_in(out, partition_columns="hive") == rows_in(tmp_path / "in")
     assert sorted(str(out / path) for path in paths_in(out)) == sorted(
         file.path for file in collected(files)
     )
     assert counters["records_written"] == NUM_RECORDS
+
+
+@pytest.mark.parametrize(("mode", "times"), [("append", 2), ("overwrite", 1)])
+def test_modes(engine: Engine, tmp_path: pathlib.Path, mode: Mode, times: int) -> None:
+    (tmp_path / "in").mkdir()
+    write_files(tmp_path / "in")
+    out = tmp_path / "out"
+    write_table(read_table(tmp_path / "in", SCHEMA), f"{out}/", num_shards=3)
+    engine.run(
+        lambda pipeline: (
+            pipeline
+            | BeamSource(tmp_path / "in", SCHEMA)
+            | WriteToTFRecord(f"{out}/", SCHEMA, num_shards=1, mode=mode)
+        )
+    )
+    once = rows_in(tmp_path / "in")
+    assert rows_in(out) == [row for row in once for _ in range(times)]
+    assert len(paths_in(out)) == {"append": 4, "overwrite": 1}[mode]
 
 
 def test_records(engine: Engine, tmp_path: pathlib.Path) -> None:
