@@ -184,6 +184,7 @@ def dump(**content: object) -> bytes:
         b"",
         b"[]",
         b"{}",
+        b"[" * 100_000,
         b"\xff\xfe",
         dump(),
         dump(offsets="0"),

@@ -131,7 +131,7 @@ def read_index(file_system: FileSystem, path: str) -> FileIndex | None:
     try:
         parts = iter(lambda: file.read(_STEP_BYTES), b"")
         return FileIndex.parse(b"".join(parts))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         _warn(path, str(error))
         return None
     finally:

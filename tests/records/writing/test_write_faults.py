@@ -154,6 +154,17 @@ def test_publishing_twice_is_publishing_once(tmp_path: pathlib.Path) -> None:
     assert [path for path in paths_in(tmp_path) if not path.startswith(".a-temp-")] == NAMES
 
 
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_publishing_an_empty_file_twice(tmp_path: pathlib.Path, compression: str | None) -> None:
+    file_system = DirectOutputFileSystem()
+    options = options_of(tmp_path, num_shards=1, compression=compression)
+    write = start_write(options, file_system)
+    [publication] = name_files([], options, write)
+    first = publish.publish(publication, options, write, file_system)
+    assert publish.publish(publication, options, write, file_system) == first
+    assert [str(path) for path in tmp_path.glob("a*")] == [first.path]
+
+
 def test_temporary_file_that_is_gone(tmp_path: pathlib.Path) -> None:
     file_system = DirectOutputFileSystem()
     options = options_of(tmp_path)
