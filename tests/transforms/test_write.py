@@ -116,6 +116,7 @@ def batches(count: int = 4, rows: int = 5) -> list[pa.RecordBatch]:
     [
         {},
         {"num_shards": 3},
+        {"num_shards": 30},
         {"num_shards": 3, "shuffle": True},
         {"max_records_per_shard": 7},
         {"max_bytes_per_shard": 200},

@@ -95,7 +95,7 @@ class WriteSteps:
 
     def publish_one(self, publication: Publication, write: StartedWrite) -> WrittenFile:
         try:
-            written = publish(publication, self.options, write, self.file_system)
+            written = publish(publication, self.options, write, self.file_system, is_retried=True)
         except WriteError as error:
             raise tell_what_is_there(error, self.options, self.file_system) from error
         _count_file(written)

@@ -66,6 +66,9 @@ class FaultyFileSystem:
     def are_same(self, path: str, other: str) -> bool:
         return self._inner.are_same(path, other)
 
+    def are_equal(self, path: str, other: str) -> bool:
+        return self._inner.are_equal(path, other)
+
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:
             self.meet("delete", path, errno.EACCES)

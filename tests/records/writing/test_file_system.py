@@ -97,6 +97,9 @@ def test_same_file_by_two_names(place: Place, tmp_path: Path) -> None:
     assert file_system.are_same(f"{root}/a", f"{root}/link")
     assert not file_system.are_same(f"{root}/a", f"{root}/c")
     assert not file_system.are_same(f"{root}/a", f"{root}/d")
+    assert file_system.are_equal(f"{root}/a", f"{root}/b")
+    assert not file_system.are_equal(f"{root}/a", f"{root}/c")
+    assert not file_system.are_equal(f"{root}/a", f"{root}/d")
     # Equal content is all that stores of URLs can tell.
     assert file_system.are_same(f"{root}/a", f"{root}/b") == has_scheme(root)
 

@@ -108,8 +108,11 @@ class OutputFileSystem(Protocol):
     def are_same(self, path: str, other: str) -> bool:
         """Returns whether a renaming that stopped in the middle left a file under two names.
 
-        A store that renames by a copy cannot tell: there it is whether they hold the same bytes.
+        A store that renames by a copy cannot tell: there it is whether they are equal.
         """
+
+    def are_equal(self, path: str, other: str) -> bool:
+        """Returns whether two files hold the same bytes."""
 
     def delete(self, paths: Iterable[str]) -> None:
         """Deletes files; those that are not there are no error."""
@@ -164,20 +167,24 @@ class DirectOutputFileSystem:
                 store.rename(source, target, replace=replace)
 
     def are_same(self, path: str, other: str) -> bool:
+        if has_scheme(path):
+            return self.are_equal(path, other)
         with reporting("compare the file", path):
-            if not has_scheme(path):
-                return os.path.samefile(path, other)
-            if self.find_size(path) != self.find_size(other):
-                return False
-            open_file = self.reading().open
-            with (
-                contextlib.closing(open_file(path)) as a,
-                contextlib.closing(open_file(other)) as b,
-            ):
-                while piece := a.read(_PIECE_BYTES):
-                    if piece != b.read(len(piece)):
-                        return False
-            return True
+            return os.path.samefile(path, other)
+
+    def are_equal(self, path: str, other: str) -> bool:
+        if self.find_size(path) != self.find_size(other):
+            return False
+        open_file = self.reading().open
+        with (
+            reporting("compare the file", path),
+            contextlib.closing(open_file(path)) as a,
+            contextlib.closing(open_file(other)) as b,
+        ):
+            while piece := a.read(_PIECE_BYTES):
+                if piece != b.read(len(piece)):
+                    return False
+        return True
 
     def delete(self, paths: Iterable[str]) -> None:
         for path in paths:

@@ -226,8 +226,18 @@ def publish(
     options: WriteOptions,
     write: StartedWrite,
     file_system: OutputFileSystem,
+    *,
+    is_retried: bool = False,
 ) -> WrittenFile:
     """Puts a file in its place, and returns it.
+
+    Args:
+      publication: the file.
+      options: the mode, and where the file is.
+      write: the write.
+      file_system: where files are.
+      is_retried: whether an attempt that nobody knows of may have put the file in its place, made
+        from the same records: then one of equal bytes that is there is that one.
 
     Raises:
       WriteError: it cannot be renamed, also when that is tried again.
@@ -239,7 +249,7 @@ def publish(
         with FrameFile(file_system, temporary, options.codec) as empty:
             pass
         written = written._replace(num_bytes=empty.num_bytes)
-    _retry(functools.partial(_rename, temporary, written, options, write, file_system))
+    _retry(functools.partial(_rename, temporary, written, options, write, file_system, is_retried))
     if index_data is not None:
         _retry(functools.partial(_put_index, index_data, written.path, folder, file_system))
     return written
@@ -251,12 +261,13 @@ def _rename(
     options: WriteOptions,
     write: StartedWrite,
     file_system: OutputFileSystem,
+    is_retried: bool,
 ) -> None:
     replace = options.mode.startswith("overwrite")
     try:
         file_system.rename(temporary, written.path, replace=replace)
     except WriteError:
-        if not _is_in_place(temporary, written, options, write, file_system):
+        if not _is_in_place(temporary, written, options, write, file_system, is_retried):
             raise
 
 
@@ -266,6 +277,7 @@ def _is_in_place(
     options: WriteOptions,
     write: StartedWrite,
     file_system: OutputFileSystem,
+    is_retried: bool,
 ) -> bool:
     """Returns whether an earlier attempt has put the file in its place."""
     size = file_system.find_size(written.path)
@@ -275,16 +287,18 @@ def _is_in_place(
             file_system.find_size(_mark_path(options, write)) is not None
         )
         return size == written.num_bytes and is_alive
-    if not written.num_records and size == written.num_bytes:  # each attempt makes an empty file
-        return True
-    return file_system.are_same(temporary, written.path)  # in the middle of a renaming
+    # Else it stopped in the middle of a renaming, or it made a temporary file of its own.
+    compare = file_system.are_equal if is_retried else file_system.are_same
+    return compare(temporary, written.path)
 
 
 def tell_what_is_there(
     error: WriteError, options: WriteOptions, file_system: OutputFileSystem
 ) -> WriteError:
     """Returns the error of a `publish` that failed, with a hint at the files that are in place."""
-    there = OutputFolder(options.names, file_system).own_files
+    there: list[str] = []
+    with contextlib.suppress(WriteError):  # the first error is the one to tell
+        there = OutputFolder(options.names, file_system).own_files
     if not there:
         return error
     shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
