@@ -118,7 +118,9 @@ def test_arrays_that_are_no_table(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [None, 5, b"bytes", "text", [b"record"], [1, 2], iter([{"x": 1}]), object()], ids=repr
+    "data",
+    [None, 5, b"bytes", "text", [b"record"], [1, 2], iter([{"x": 1}]), object()],
+    ids=range(8),
 )
 def test_what_is_no_data(tmp_path: pathlib.Path, data: Any) -> None:
     with pytest.raises(ValueError, match="xpected"):
