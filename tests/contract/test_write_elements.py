@@ -108,12 +108,12 @@ def test_features_stand_by_first_appearance(tmp_path: pathlib.Path) -> None:
 
 def test_the_schema_says_the_kind_of_rows(tmp_path: pathlib.Path) -> None:
     schema = parse_schema('feature { name: "f" type: FLOAT } feature { name: "s" type: BYTES }')
-    elements = [{"f": [1], "s": ["é"]}, {"f": [2, 3], "s": None}, {"f": [], "s": []}]
+    elements = [{"f": [1], "s": ["é"]}, {"f": 2, "s": None}, {"f": [], "s": []}]
     [file] = write_by_beam(elements, tmp_path / "a", schema=schema, num_shards=1)
     assert records_of([file]) == Counter(
         [
             example(entry("f", floats(1)), entry("s", bytes_list("é".encode()))),
-            example(entry("f", floats(2, 3)), entry("s", NO_KIND)),
+            example(entry("f", floats(2)), entry("s", NO_KIND)),
             example(entry("f", floats()), entry("s", bytes_list())),
         ]
     )

@@ -236,7 +236,14 @@ BEFORE = "(that is what the rows before have)"
         ([[1, 2.5]], f"Expected {ONE_KIND} for feature 'x', found [1, 2.5] - at record 0"),
         ([None, object], f"Expected {ONE_KIND} for feature 'x', found <class 'object'> - at "),
         ([None, 2**63], f"Expected {ONE_KIND} for feature 'x', found 9223372036854775808 - at "),
-        (["a", "\ud800"], "Expected string for feature 'x', found '\\ud800' - at record 1"),
+        (
+            ["a", "\ud800"],
+            "Expected text that UTF-8 can hold for feature 'x', found '\\ud800' - at record 1",
+        ),
+        (
+            [["a"], ["b", "\ud800"]],
+            "Expected text that UTF-8 can hold for feature 'x', found ['b', '\\ud800'] - at ",
+        ),
         ([decimal.Decimal(1), 1], "Expected decimal128(1, 0) for feature 'x', found 1 - at "),
         ([datetime.date(2020, 1, 1), 1], "Expected date32[day] for feature 'x', found 1 - at "),
         (
@@ -251,6 +258,20 @@ def test_values_that_make_no_column(values: list[Any], text: str) -> None:
         column(*values)
     assert str(caught.value).startswith(text)
     assert caught.value.feature == "x"
+    assert (caught.value.hint is None) == (ONE_KIND in text or "UTF-8" in text)
+
+
+def test_single_values_beside_lists_where_the_schema_has_the_feature() -> None:
+    schema = schema_of(x=FLOAT)
+    values = [1, None, [2, 3], np.array(4), np.array([5.5]), []]
+    found = column(*values, schema=schema)
+    assert found.to_pylist() == [[1], None, [2, 3], [4], [5.5], []]
+    assert pa.types.is_floating(found.type.value_type)
+    assert column("a", ["b", "c"], schema=schema_of(x=BYTES)).to_pylist() == [["a"], ["b", "c"]]
+    with pytest.raises(
+        EncodeError, match=r"found 'a' - at record 2 \(that is what the rows before"
+    ):
+        column(1, [2], "a", schema=schema_of(x=INT))
 
 
 def test_values_nested_deeper_than_the_schema() -> None:

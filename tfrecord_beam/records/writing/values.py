@@ -7,8 +7,9 @@ A value is
 - None, which is null.
 
 All values of a column are of one of these kinds, and at one depth of lists: an int among floats
-could not be told from a float any more. Only where a schema says that the feature is one of floats
-are ints taken for floats, if they are exact.
+could not be told from a float any more. Only where a schema has the feature may they differ: ints
+are taken for floats if it is one of floats, and they are exact; and a value beside lists is taken
+for a list of one.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tfrecord_beam.schema.lists import is_list
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """What pyarrow raises for values that it cannot make an array of."""
 
+_LISTS = (list, tuple, np.ndarray)
 _TEXT = "str or bytes"
 _FAMILIES: list[tuple[str, tuple[type, ...]]] = [
     ("bool", (bool, np.bool_)),
@@ -62,23 +64,40 @@ def infer_array(name: str, values: list[Any], expected: pa.DataType = NO_TYPE) -
     Raises:
       EncodeError: a value that cannot be, or not be in one column with those before, with its row.
     """
-    if any(issubclass(each, np.ndarray) for each in set(map(type, values))):
-        values = [_plain(value) if isinstance(value, np.ndarray) else value for value in values]
+    column = values
+    if any(issubclass(each, np.ndarray) for each in set(map(type, column))):
+        column = [_plain(value) if isinstance(value, np.ndarray) else value for value in column]
+    if not pt.is_null(expected):
+        column = _to_lists(column)
     try:
-        return _infer(values, expected)
+        return _infer(column, expected)
     except _REFUSALS:
         pass
     refused = bisect.bisect_left(
-        range(len(values)), True, key=lambda row: _is_refused(values[: row + 1], expected)
+        range(len(column)),
+        True,
+        key=lambda row: _find_refusal(column[: row + 1], expected) is not None,
     )
-    before = _infer(values[:refused], expected).type
-    known = "numbers, bool, str, bytes, or lists of one kind of them"
+    before = _infer(column[:refused], expected).type
+    wanted, hint = str(before), "that is what the rows before have"
+    if isinstance(_find_refusal(column[: refused + 1], expected), UnicodeEncodeError):
+        wanted, hint = "text that UTF-8 can hold", None
+    elif pt.is_null(before):
+        wanted, hint = "numbers, bool, str, bytes, or lists of one kind of them", None
     raise EncodeError(
-        f"Expected {known if pt.is_null(before) else before} for feature {name!r}, "
-        f"found {describe(values[refused])}",
+        f"Expected {wanted} for feature {name!r}, found {describe(values[refused])}",
         Location(record=refused, feature=name),
-        None if pt.is_null(before) else "that is what the rows before have",
+        hint,
     )
+
+
+def _to_lists(values: list[Any]) -> list[Any]:
+    """Returns the values with single ones as lists of one, if there are lists among them."""
+    types = set(map(type, values)) - {type(None)}
+    lists = {each for each in types if issubclass(each, _LISTS)}
+    if not lists or lists == types:
+        return values
+    return [value if value is None or isinstance(value, _LISTS) else [value] for value in values]
 
 
 def _plain(array: Any) -> Any:
@@ -102,12 +121,12 @@ def combine(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array
 
 
-def _is_refused(values: Sequence[Any], expected: pa.DataType) -> bool:
+def _find_refusal(values: Sequence[Any], expected: pa.DataType) -> Exception | None:
     try:
         _infer(values, expected)
-    except _REFUSALS:
-        return True
-    return False
+    except _REFUSALS as error:
+        return error
+    return None
 
 
 def _infer(values: Sequence[Any], expected: pa.DataType) -> pa.Array:
@@ -130,7 +149,7 @@ def _infer(values: Sequence[Any], expected: pa.DataType) -> pa.Array:
 def _leaf_types(values: Sequence[Any]) -> set[type]:
     """Returns the types of what is not null, at any depth of lists."""
     types = set(map(type, values)) - {type(None)}
-    sequences = {each for each in types if issubclass(each, (list, tuple, np.ndarray))}
+    sequences = {each for each in types if issubclass(each, _LISTS)}
     if not sequences:
         return types
     found = types - sequences
