@@ -84,9 +84,10 @@ def test_windows_and_late_panes(tmp_path: pathlib.Path) -> None:
         f"{FIRST}-1": [b"late"],
         f"{SECOND}-0": sorted(b"%d" % i for i in range(6, 12)),
     }
-    # Of what was temporary no file is left, but what this runner gives up as the stream ends.
+    # Of what was temporary no file is left, but the mark of a write that never ends, and what this
+    # runner gives up as the stream ends.
     left = [path for path in paths_in(tmp_path) if path.startswith(".") and path[-1] != "/"]
-    assert len(left) <= 1
+    assert len([path for path in left if not path.endswith("/started")]) <= 1
 
 
 def test_panes_of_the_global_window(tmp_path: pathlib.Path) -> None:
