@@ -27,7 +27,7 @@ from tests.contract.writing import (
     x_of,
 )
 from tests.tfxio.pipelines import run
-from tfrecord_beam import TFRecordBeamError, WriteToTFRecord, write_table
+from tfrecord_beam import EncodeError, WriteToTFRecord, write_table
 
 SIZE = 1000
 
@@ -162,7 +162,7 @@ def test_ordered_batches_and_rows(tmp_path: pathlib.Path) -> None:
 
 
 def test_ordered_elements_that_are_no_pairs(tmp_path: pathlib.Path) -> None:
-    with pytest.raises(TFRecordBeamError, match="pair"):
+    with pytest.raises(EncodeError, match="pair"):
         write_by_beam([(1, 2, 3)], tmp_path / "a", ordered=True)
     assert visible(tmp_path) == []
 

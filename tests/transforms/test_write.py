@@ -346,7 +346,7 @@ def test_ordered(tmp_path: pathlib.Path, batched: bool) -> None:
 
 
 def test_ordered_elements_are_pairs(tmp_path: pathlib.Path) -> None:
-    with pytest.raises(WriteError, match=r"^Expected pairs of a key and an element .* b'a'"):
+    with pytest.raises(EncodeError, match=r"^Expected pairs of .*, found b'a' - at record 0"):
         write([b"a"], tmp_path / "a", ordered=True)
 
 

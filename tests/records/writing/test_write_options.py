@@ -61,7 +61,7 @@ def test_options_that_do_not_go_together(options: dict[str, Any]) -> None:
         ({"compression": "rar"}, "found 'rar'"),
         ({"compression_level": 3}, "compression_level"),
         ({"compression": "gzip", "compression_level": 10}, "compression_level"),
-        ({"mode": "Overwrite"}, "Expected mode to be one of 'error', .*, found 'Overwrite'"),
+        ({"mode": "Overwrite"}, "Expected mode to be one of error, .*, found 'Overwrite'"),
         ({"write_locality": "here"}, "Expected write_locality to be one of"),
         ({"partition_by": []}, r"names of columns, found \[\]"),
         ({"partition_by": "day"}, "partition"),

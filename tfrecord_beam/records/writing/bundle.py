@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tfrecord_beam.errors import Location, SchemaError, WriteError
+from tfrecord_beam.errors import EncodeError, Location, SchemaError, WriteError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.hive import Partition
 from tfrecord_beam.records.writing.elements import convert_elements
@@ -186,11 +186,12 @@ class BundleWriter:
         self._add(window, (), FramedRecords.from_records(records))
 
     def _write_pairs(self, pairs: Sequence[Any], window: str) -> None:
-        for pair in pairs:
+        for index, pair in enumerate(pairs):
             if not (isinstance(pair, tuple) and len(pair) == 2):
-                raise WriteError(
-                    f"Expected pairs of a key and an element with ordered=True, "
-                    f"found {describe(pair)}"
+                raise EncodeError(
+                    "Expected pairs of a key and an element with ordered=True, "
+                    f"found {describe(pair)}",
+                    Location(record=index),
                 )
         by_class = itertools.groupby(pairs, lambda pair: isinstance(pair[1], pa.RecordBatch))
         for is_batch, group in by_class:

@@ -6,9 +6,9 @@ import dataclasses
 import functools
 import os
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
-from tfrecord_beam.options import check_bool, check_int, check_path, describe
+from tfrecord_beam.options import check_bool, check_choice, check_int, check_path, describe
 from tfrecord_beam.records.hive import check_partition_by
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.names import (
@@ -75,8 +75,8 @@ class WriteOptions:
             "write_index",
         ):
             check_bool(name, getattr(self, name))
-        _check_choice("mode", self.mode, get_args(Mode))
-        _check_choice("write_locality", self.write_locality, get_args(Locality))
+        check_choice("mode", self.mode, Mode)
+        check_choice("write_locality", self.write_locality, Locality)
         if self.partition_by is not None:
             columns = check_partition_by(self.partition_by)
             if not columns:
@@ -174,9 +174,3 @@ def _check_name(option: str, name: object) -> None:
     if not isinstance(name, str) or "/" in name or "\0" in name:
         raise ValueError(f"Expected {option} to be a str without slashes, found {describe(name)}")
     check_no_pattern(option, name)
-
-
-def _check_choice(option: str, value: object, choices: Sequence[str]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        allowed = ", ".join(map(repr, choices))
-        raise ValueError(f"Expected {option} to be one of {allowed}, found {describe(value)}")
