@@ -9,7 +9,8 @@ none: ``007`` is no number because it looks like one.
 The columns stand where they would if the records held them: in the place that the schema or the
 list of wanted columns gives them, and without either among the others by name. One that is not in
 the schema comes after those that are; one that is not in the list is left out. If a record holds a
-feature of the same name, that is an error, for nobody could tell which of them is meant.
+feature of the same name, that is an error, for nobody could tell which of them is meant. The rows
+of a file whose path has no such folder, where that of another has, are null in its column.
 """
 
 from __future__ import annotations

@@ -47,7 +47,9 @@ class WriteToTFRecord(beam.PTransform):
     Files are written under temporary names in a hidden folder beside the final ones. Only when all
     are whole, and hold as many records as came in, do they get their names; that is tried again
     where it fails, and changes nothing where it was done already. So work that the engine does a
-    second time, or in two places at once, leaves no trace. A write that fails for good may leave
+    second time, or in two places at once, leaves no trace; nor does a worker that dies, but for one
+    whose machine loses its power: nothing waits until a disk has what the system took (no fsync).
+    A write that fails for good may leave
     that hidden folder, which readers skip, and, if it was while the files got their names, some of
     the files, each of them whole; the next write of the same prefix clears the folder away.
 

@@ -46,6 +46,9 @@ class TFRecordWriter:
     As a context manager it is closed at the end of the block. An error in the block, or in closing,
     leaves nothing: neither a new file nor a temporary one, and of an old file nothing is changed.
 
+    That holds whatever becomes of the process, but not where the machine loses its power: nothing
+    waits until a disk has what the system took (no fsync).
+
     Until it is closed the file has a hidden name beside its path, ``.<name>-temp-<id>``; there it
     is left if the process dies. Some MiB of records are kept in memory: `flush` hands them on.
     Records stand in the file in the order of the calls. A writer belongs to the process that made
