@@ -23,6 +23,7 @@ from tfrecord_beam import convert, count, read_table, write_table
 from tfrecord_beam.errors import (
     CorruptRecordError,
     DecodeError,
+    EncodeError,
     NoMatchError,
     SchemaError,
     WriteError,
@@ -276,6 +277,14 @@ def test_wrong_options(
     with pytest.raises(ValueError, match=text):
         convert(tmp_path / source, tmp_path / target, **options)
     assert sorted(os.listdir(tmp_path)) == ["a.parquet", "a.tfrecord"]
+
+
+def test_value_that_cannot_be_encoded_is_found_in_its_file(tmp_path: pathlib.Path) -> None:
+    for name, values in (("a", [1, 2]), ("b", []), ("c", [3, 1 << 63])):
+        pq.write_table(pa.table({"x": pa.array(values, pa.uint64())}), tmp_path / f"{name}.parquet")
+    with pytest.raises(EncodeError) as caught:
+        convert(tmp_path / "*.parquet", tmp_path / "new.tfrecord")
+    assert (caught.value.file, caught.value.record) == (str(tmp_path / "c.parquet"), 1)
 
 
 def test_misspelt_option(records: str, tmp_path: pathlib.Path) -> None:

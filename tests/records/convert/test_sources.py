@@ -86,6 +86,16 @@ def test_csv_by_looks(tmp_path: pathlib.Path) -> None:
     assert list(second.values()) == [-2, 2.0, None, "b\nc", None, None, "x"]
 
 
+def test_integers_of_csv_that_are_too_large_keep_their_digits(tmp_path: pathlib.Path) -> None:
+    content = b"id,x,y\n18446744073709551615,1.5,99999999999999999999\n,2,\n7,,1\n"
+    schema = schema_of('feature { name: "y" type: FLOAT }')
+    assert read(tmp_path / "a.csv", content, schema=schema).to_pydict() == {
+        "id": ["18446744073709551615", None, "7"],
+        "x": [1.5, 2.0, None],
+        "y": [1e20, None, 1.0],
+    }
+
+
 def test_csv_by_schema(tmp_path: pathlib.Path) -> None:
     schema = schema_of(
         'feature { name: "code" type: BYTES } feature { name: "x" type: FLOAT }'
@@ -137,6 +147,7 @@ def test_json_by_schema(tmp_path: pathlib.Path) -> None:
         ("[1]", r"Expected a JSON object in each line, found \[1\]"),
         ('{"a": 1', "Expected a JSON object in each line, found b'{\"a\": 1'"),
         ("[" * 100_000, "Expected a JSON object in each line"),
+        ('{"i": 1, "i": 2}', "'i' comes twice"),
         ('{"i": "x"}', "Expected int64 for feature 'i', found 'x'"),
         ('{"i": 1.5}', r"found 1\.5 .*give a schema|found 1\.5"),
         ('{"s": "\\ud800"}', "feature 's'"),

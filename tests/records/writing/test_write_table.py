@@ -15,7 +15,14 @@ from hypothesis import given, strategies as st
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.records.writing.folders import batch_of, paths_in, records_in
-from tfrecord_beam import SchemaError, WriteError, WrittenFile, read_table, write_table
+from tfrecord_beam import (
+    EncodeError,
+    SchemaError,
+    WriteError,
+    WrittenFile,
+    read_table,
+    write_table,
+)
 from tfrecord_beam.records.writing import spill
 
 SCHEMA_OF_IDS = schema_pb2.Schema(feature=[{"name": "id", "type": "INT"}])
@@ -349,3 +356,11 @@ def test_each_row_is_there_once_and_in_its_place(
         assert sum(ids, []) == list(range(total))
     for file, each in zip(files, ids):
         assert all(str(i % 3) == value for i in each for _, value in file.partition)
+
+
+def test_value_that_cannot_be_encoded_is_found_in_the_table(tmp_path: pathlib.Path) -> None:
+    chunks = [pa.array(values, pa.uint64()) for values in ([1, 2], [3, 1 << 63])]
+    table = pa.table({"x": pa.chunked_array(chunks)})
+    with pytest.raises(EncodeError) as caught:
+        write_table(table, tmp_path / "a")
+    assert (caught.value.record, caught.value.feature) == (3, "x")

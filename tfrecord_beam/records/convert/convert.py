@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tfrecord_beam.errors import EncodeError
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_function
 from tfrecord_beam.records.convert.columns import choose_columns
@@ -151,6 +152,7 @@ def _in_pass(number: int, num_passes: int, progress: OnProgress | None) -> OnPro
 def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[WrittenFile]:
     """Writes TFRecord files."""
     schema = conversion.schema
+    first_rows: dict[str, int] = {}
     if conversion.source_format is Format.TFRECORD:
         schema = None  # what is decoded by it fits it
         batches = iter_batches(
@@ -163,22 +165,31 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
             progress=progress,
         )
     else:
-        batches = _iter_files(conversion, progress)
-    return write_table(
-        batches,
-        conversion.target,
-        schema,
-        record_type=conversion.encoded_type,
-        compression=conversion.codec,
-        mode=conversion.mode,
-        **conversion.write_options,
-    )
+        batches = _iter_files(conversion, progress, first_rows)
+    try:
+        return write_table(
+            batches,
+            conversion.target,
+            schema,
+            record_type=conversion.encoded_type,
+            compression=conversion.codec,
+            mode=conversion.mode,
+            **conversion.write_options,
+        )
+    except EncodeError as error:
+        if error.record is None or not first_rows:
+            raise
+        file, first = [each for each in first_rows.items() if each[1] <= error.record][-1]
+        raise error.located(file=file, record=error.record - first) from error.__cause__
 
 
-def _iter_files(conversion: Conversion, progress: OnProgress | None) -> Iterator[pa.RecordBatch]:
-    """Yields the batches of files of another format."""
-    done = 0
+def _iter_files(
+    conversion: Conversion, progress: OnProgress | None, first_rows: dict[str, int]
+) -> Iterator[pa.RecordBatch]:
+    """Yields the batches of files of another format; tells the number of each file's first row."""
+    done = num_rows = 0
     for file in conversion.files:
+        first_rows[file.path] = num_rows
         raw = _Watched(DirectFileSystem().open(file.path))
         batches = iter_file(
             raw,
@@ -188,6 +199,7 @@ def _iter_files(conversion: Conversion, progress: OnProgress | None) -> Iterator
             columns=conversion.columns,
         )
         for batch in interleave_ahead([batches], 1):  # while the one before is written
+            num_rows += batch.num_rows
             yield batch
             if progress is not None:
                 progress(done + min(raw.num_bytes, file.size), conversion.total_bytes)

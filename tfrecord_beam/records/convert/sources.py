@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 import pyarrow.types as pt
@@ -34,6 +35,8 @@ _CSV_BLOCK_BYTES = 8 << 20
 
 _CSV_TYPES = {Kind.INT64: pa.int64(), Kind.FLOAT: pa.float64(), Kind.BYTES: pa.large_binary()}
 
+_CSV_INTEGER = r"^\s*[-+]?[0-9]+\s*$"
+
 _CSV_HINT = "types are told by the first rows: give a schema, if it is for that"
 
 _JSON_BLOCK_BYTES = 1 << 20
@@ -55,8 +58,9 @@ def iter_file(
     """Yields the rows of a file, in their order.
 
     Types are those of the file. In CSV, where there are none, the schema tells them; without one
-    pyarrow tells numbers and booleans by the looks of the first 8 MiB, and all else is text. An
-    empty cell is null, one of two quotes is empty text.
+    pyarrow tells numbers and booleans by the looks of the first 8 MiB, and all else is text, as are
+    integers of which some are too large for 64 bits. An empty cell is null, one of two quotes is
+    empty text.
 
     Args:
       raw: the file, which is closed at the end.
@@ -154,7 +158,7 @@ def _iter_json(raw: BinaryFile, path: str, types: RowTypes) -> Iterator[pa.Recor
 def _parse_json(block: LineBlock, index: int) -> dict[str, Any]:
     line = block.line(index)
     try:
-        row = json.loads(line)
+        row = json.loads(line, object_pairs_hook=_to_object)
     except (ValueError, RecursionError) as error:
         raise DecodeError(
             f"Expected a JSON object in each line, found {describe(line)}: {error}",
@@ -167,6 +171,14 @@ def _parse_json(block: LineBlock, index: int) -> dict[str, Any]:
     return row
 
 
+def _to_object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{describe(next(n for n in names if names.count(n) > 1))} comes twice")
+    return row
+
+
 def _iter_csv(
     raw: BinaryFile, path: str, schema: schema_pb2.Schema | None
 ) -> Iterator[pa.RecordBatch]:
@@ -176,8 +188,23 @@ def _iter_csv(
     head = _open_content(raw, path).read(2 * _CSV_BLOCK_BYTES)
     found = _open_csv(pa.BufferReader(head), told, is_single=False).schema
     by_looks = {field.name: _csv_type(field.type) for field in found}
+    floats = {name for name, each in by_looks.items() if pt.is_floating(each)} - told.keys()
+    by_looks |= dict.fromkeys(_find_large_integers(head, floats), pa.large_string())
     content = pa.PythonFile(_open_content(raw, path), mode="r")
     yield from _open_csv(content, {**by_looks, **told}, is_single=len(found) == 1)
+
+
+def _find_large_integers(head: bytes, floats: Collection[str]) -> list[str]:
+    """Returns those columns whose cells are integers, and float only because some are too large."""
+    if not floats:
+        return []
+    types = dict.fromkeys(floats, pa.large_string())
+    batch = _open_csv(pa.BufferReader(head), types, is_single=False).read_next_batch()
+    return [
+        name
+        for name, cells in zip(batch.schema.names, batch.columns, strict=True)
+        if name in floats and pc.all(pc.match_substring_regex(cells, _CSV_INTEGER)).as_py()
+    ]
 
 
 def _csv_type(found: pa.DataType) -> pa.DataType:

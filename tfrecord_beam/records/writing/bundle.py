@@ -139,6 +139,11 @@ class BundleWriter:
             else:
                 self._write_records(converted, window)
 
+    @property
+    def num_records(self) -> int:
+        """How many records it has taken in."""
+        return self._num_records
+
     def close(self) -> BundleResult:
         """Ends all files and returns what is where. If that fails all are discarded."""
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tfrecord_beam.errors import WriteError
+from tfrecord_beam.errors import EncodeError, WriteError
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
@@ -193,7 +193,12 @@ def _write_bundle(
     writer = BundleWriter(options, encoding, file_system, write, num_rows=num_rows)
     try:
         for batch in batches:
-            writer.write(batch)
+            try:
+                writer.write(batch)
+            except EncodeError as error:  # with the row in the batch
+                if error.record is None:
+                    raise
+                raise error.located(record=writer.num_records + error.record) from error.__cause__
         return writer.close()
     except BaseException:
         writer.discard()
