@@ -19,6 +19,7 @@ from tfrecord_beam import (
     DecodeError,
     DecodeRecordBlocks,
     ExamplesToRecordBatchDecoder,
+    FromRows,
     InferSchema,
     Project,
     RawRecordBeamSource,
@@ -28,6 +29,7 @@ from tfrecord_beam import (
     TFExampleBeamRecord,
     TFExampleRecord,
     TFRecordWriter,
+    ToRows,
     WriteToTFRecord,
     convert,
     count,
@@ -44,6 +46,9 @@ Take = Callable[..., object]
 
 def _read(path: str) -> dict[str, Take]:
     """Returns all that takes options, by name."""
+
+    schema = schema_pb2.Schema()
+    schema.feature.add(name="age", type=schema_pb2.INT)
 
     def record_batches(**options: Any) -> object:
         options = {"batch_size": 1, "num_epochs": 1, **options}
@@ -65,6 +70,8 @@ def _read(path: str) -> dict[str, Take]:
         "write_table": lambda **options: write_table({"a": [1]}, f"{path}.out", **options),
         "WriteToTFRecord": lambda **options: WriteToTFRecord(f"{path}.out", **options),
         "Project": Project,
+        "ToRows": lambda **options: ToRows(**{"schema": schema, **options}),
+        "FromRows": FromRows,
         "TFExampleRecord": lambda **options: TFExampleRecord(path, **options),
         "TFExampleBeamRecord": lambda **options: TFExampleBeamRecord("text", **options),
         "RecordBatches": record_batches,
@@ -154,7 +161,7 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     "write_index": {"write_table WriteToTFRecord": _FLAG},
     "columns": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
-        "convert": _COLUMNS,
+        "convert ToRows": _COLUMNS,
         "Project": [*_COLUMNS, None],
     },
     "raw_record_column_name": {
@@ -164,15 +171,15 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     "schema": {
         "BeamSource RawRecordToRecordBatch DecodeRecordBlocks iter_batches read_table "
         "TFExampleRecord TFExampleBeamRecord TFRecordWriter convert write_table "
-        "WriteToTFRecord": [5, [], {}]
+        "WriteToTFRecord ToRows FromRows": [5, [], {}]
     },
     "scalars": {
         "iter_batches read_table": [*_COLUMNS, None, True],
-        "convert": [*_COLUMNS, None],
+        "convert ToRows": [*_COLUMNS, None],
     },
     "strings": {
         "iter_batches read_table": [*_COLUMNS, None, True],
-        "convert": [*_COLUMNS, None],
+        "convert ToRows": [*_COLUMNS, None],
     },
     "source_format": {"convert": [5, "orc", "CSV", b"csv"]},
     "target_format": {"convert": [5, "orc", "CSV", b"csv"]},
@@ -225,6 +232,8 @@ def test_wrong_value_is_refused_at_once(
         TFRecordWriter,
         write_table,
         WriteToTFRecord,
+        ToRows,
+        FromRows,
     ],
 )
 def test_every_option_is_in_the_table(taker: Callable[..., object]) -> None:

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         RawRecordBeamSource as RawRecordBeamSource,
         ReadRecordBlocks as ReadRecordBlocks,
     )
+    from tfrecord_beam.transforms.rows import FromRows as FromRows, ToRows as ToRows
     from tfrecord_beam.transforms.write import WriteToTFRecord as WriteToTFRecord
 
 __version__ = "0.1.0"
@@ -131,6 +132,7 @@ _MODULES = {
     "tfrecord_beam.transforms.infer": ("InferSchema",),
     "tfrecord_beam.transforms.project": ("Project",),
     "tfrecord_beam.transforms.read": ("BeamSource", "RawRecordBeamSource", "ReadRecordBlocks"),
+    "tfrecord_beam.transforms.rows": ("FromRows", "ToRows"),
     "tfrecord_beam.transforms.write": ("WriteToTFRecord",),
 }
 _SUBMODULES = ("errors", "kernel", "tfxio", "transforms")

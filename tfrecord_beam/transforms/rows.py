@@ -1,0 +1,175 @@
+"""The transforms between record batches and Beam's rows, which have a schema of their own.
+
+Rows are what Beam's SQL, YAML, data frames and cross-language transforms take. Each is a Python
+object, where a batch is one for all of its rows: they are for what needs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Optional
+
+import apache_beam as beam
+import numpy as np
+import pyarrow as pa
+from apache_beam.transforms.window import GlobalWindows
+from apache_beam.typehints.row_type import RowTypeConstraint
+
+from tfrecord_beam.errors import EncodeError, Location, SchemaError
+from tfrecord_beam.options import describe
+from tfrecord_beam.records.decode import RecordDecoder
+from tfrecord_beam.records.encode import RecordEncoder
+from tfrecord_beam.records.scalars import ColumnChoice, ColumnForms, choose_forms
+from tfrecord_beam.records.writing.elements import RowTypes, convert_elements, row_types
+from tfrecord_beam.schema.arrow import decode_plan, plan_schema
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.transforms import coders as coders  # registers them
+from tfrecord_beam.transforms.collect import Collect, CollectByWindow
+from tfrecord_beam.transforms.workers import LibraryDoFn
+
+_ROW_TYPES: dict[pa.DataType, type] = {
+    pa.int64(): np.int64,
+    pa.float32(): np.float32,
+    pa.large_binary(): bytes,
+    pa.large_string(): str,
+}
+
+
+def _row_type(schema: pa.Schema) -> RowTypeConstraint:
+    """Returns the type of Beam rows with the columns of batches; any value may be missing."""
+    return RowTypeConstraint.from_fields(
+        [(field.name, _value_type(field.type)) for field in schema]
+    )
+
+
+def _value_type(column: pa.DataType) -> Any:
+    is_list = pa.types.is_large_list(column)
+    value: Any = _ROW_TYPES[column.value_type if is_list else column]
+    return Optional[Sequence[value] if is_list else value]  # noqa: UP045  # as old Beams know it
+
+
+@beam.typehints.with_input_types(pa.RecordBatch)
+class ToRows(beam.PTransform):
+    """Gives each row of batches as a Beam row: PCollection[pa.RecordBatch] -> PCollection[Row].
+
+    The rows have a schema that Beam knows, as its SQL, YAML, data frames and transforms of other
+    languages need. A feature is a sequence of int64, float or bytes, None where it is missing.
+
+    Example::
+
+      rows = batches | ToRows("schema.pbtxt", scalars=True, strings=True)
+      ages = rows | beam.Map(lambda row: row.age)
+
+    Args:
+      schema: what `BeamSource` takes. All its features are fields of the rows, unless `columns`
+        says which; what batches have besides is left out.
+      columns: names of the columns to give, in the order wanted; None: all.
+      scalars: True: single values instead of sequences for features that have at most one, by the
+        schema; or their names.
+      strings: True: str instead of bytes for features that are text, by the schema; or their names.
+
+    Raises:
+      SchemaError: the schema cannot be used, or a name is not in it; in the pipeline, a batch has
+        other columns.
+      DecodeError: in the pipeline, a row has several values for a scalar, or text that is no UTF-8.
+    """
+
+    def __init__(
+        self,
+        schema: SchemaSource,
+        *,
+        columns: Sequence[str] | None = None,
+        scalars: ColumnChoice = False,
+        strings: ColumnChoice = False,
+    ) -> None:
+        super().__init__()
+        planned = plan_schema(decode_plan(schema, columns=columns))
+        if planned is None:
+            raise SchemaError("Expected a schema that tells the fields of the rows, found none")
+        self._forms = choose_forms(schema, scalars, strings)
+        self._planned = planned
+        self._row_type = _row_type(self._forms.convert_schema(planned))
+
+    def expand(self, batches: beam.PCollection[pa.RecordBatch]) -> beam.PCollection[beam.Row]:
+        make = beam.ParDo(_MakeRows(self._planned, self._forms))
+        return batches | "Rows" >> make.with_output_types(self._row_type)
+
+    def display_data(self) -> dict[str, object]:
+        return {"columns": ", ".join(self._planned.names)}
+
+
+class _MakeRows(LibraryDoFn):
+    def __init__(self, planned: pa.Schema, forms: ColumnForms) -> None:
+        self._planned = planned
+        self._forms = forms
+
+    def process(self, batch: pa.RecordBatch) -> Iterator[beam.Row]:
+        batch = self._forms.convert(_select(batch, self._planned), Location())
+        for row in batch.to_pylist():
+            yield beam.Row(**row)
+
+
+def _select(batch: pa.RecordBatch, planned: pa.Schema) -> pa.RecordBatch:
+    """Returns the columns of a batch that are planned.
+
+    Raises:
+      SchemaError: one of them is missing, or of another type.
+    """
+    for field in planned:
+        index = batch.schema.get_field_index(field.name)
+        found = batch.schema.types[index] if index >= 0 else "none"
+        if found != field.type:
+            raise SchemaError(
+                f"Expected {field.type} for feature {field.name!r}, found {found}",
+                Location(feature=field.name),
+            )
+    return batch.select(planned.names)
+
+
+class FromRows(beam.PTransform):
+    """Puts rows together to batches: PCollection of rows -> PCollection[pa.RecordBatch].
+
+    Rows are Beam's, mappings, NamedTuples or dataclasses, of values or sequences of them. Batches
+    of about a thousand are what `BeamSource` would read of the records that `WriteToTFRecord` makes
+    of the rows: each feature is a list. That transform takes rows too, without this one.
+
+    Example::
+
+      batches = rows | FromRows("schema.pbtxt")
+
+    Args:
+      schema: what `BeamSource` takes: the features that each row may have, and no others; they are
+        columns of each batch, also where no row shows them. None: those that the rows show.
+
+    Raises:
+      SchemaError: the schema cannot be used; in the pipeline, rows do not fit it.
+      EncodeError: in the pipeline, an element is no row, or no feature can hold a value.
+    """
+
+    def __init__(self, schema: SchemaSource | None = None) -> None:
+        super().__init__()
+        self._make = _MakeBatch(
+            row_types(schema),
+            RecordEncoder(schema, match_schema=True),
+            RecordDecoder(decode_plan(schema)),
+        )
+
+    def expand(self, rows: beam.PCollection[Any]) -> beam.PCollection[pa.RecordBatch]:
+        is_global = isinstance(rows.windowing.windowfn, GlobalWindows)
+        collect = Collect() if is_global else CollectByWindow()
+        make = beam.ParDo(self._make).with_output_types(pa.RecordBatch)
+        return rows | "Collect" >> beam.ParDo(collect) | "Batches" >> make
+
+
+class _MakeBatch(LibraryDoFn):
+    def __init__(self, types: RowTypes, encoder: RecordEncoder, decoder: RecordDecoder) -> None:
+        self._types = types
+        self._encoder = encoder
+        self._decoder = decoder
+
+    def process(self, rows: Sequence[Any]) -> Iterator[pa.RecordBatch]:
+        batch = convert_elements(rows, self._types)
+        if not isinstance(batch, pa.RecordBatch):
+            raise EncodeError(f"Expected rows, found {describe(rows[0])}")
+        # Records are the one form that is sure to hold what a feature holds, and fast.
+        yield self._decoder.decode_records(self._encoder.encode_records(batch))
