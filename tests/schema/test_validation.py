@@ -49,6 +49,9 @@ STEPS = pa.array([[[1], [2, 3]], None, [], [[1], None]], pa.list_(pa.list_(pa.in
         ("type: BYTES string_domain { value: 'ä' }", [["ä"], ["a"]],
          "values among the 1 of its domain for feature 'x', found others in 1 record 1"),
         ("type: BYTES domain: 'lost'", [["a"]], ""),
+        ("type: BYTES int_domain { min: 1 }", [["0"]], ""),
+        ("type: BYTES float_domain { min: 1 }", [["0"]], ""),
+        ("type: INT string_domain { value: 'a' }", [[1]], ""),
         ("type: BYTES deprecated: true presence { min_fraction: 1 }", [None], ""),
         ("type: BYTES lifecycle_stage: PLANNED presence { min_fraction: 1 }", [None], ""),
     ],
@@ -88,6 +91,21 @@ def test_rule_for_steps(feature: str, text: list[str]) -> None:
     assert {each.feature for each in found} == {"##SEQUENCE##.x"}
 
 
+def test_steps_of_single_values() -> None:
+    schema = parse_schema(
+        "feature { name: '##SEQUENCE##' type: STRUCT struct_domain { feature { name: 'x' type: INT "
+        "value_counts { value_count { max: 1 } value_count { min: 2 } } } } }"
+    )
+    steps = pa.array([{"x": [1, 2]}, {"x": [3]}, {"x": None}])
+    assert list(map(str, validate_batch(schema, pa.record_batch({"##SEQUENCE##": steps})))) == [
+        "Expected 0 to 1 steps for feature '##SEQUENCE##.x', found another number in 1 record "
+        "- at record 0",
+        "Expected at least 2 values in each step for feature '##SEQUENCE##.x', found another "
+        "number in 2 records - at record 0",
+    ]
+    assert validate_batch(schema, pa.record_batch({"y": [1]})) == []
+
+
 def test_column_that_is_not_there() -> None:
     schema = parse_schema("feature { name: 'x' type: INT presence { min_fraction: 1 } }")
     assert validate_batch(schema, pa.record_batch({"y": [1, 2]})) == [
@@ -109,6 +127,13 @@ def test_presence_in_all_records_together(presence: str, wanted: int | None) -> 
         if wanted is None
         else ["Expected values in 3 records for feature 'x', found some in 2 records"]
     )
+
+
+def test_presence_in_one_record() -> None:
+    schema = parse_schema("feature { name: 'x' type: INT presence { min_count: 1 } }")
+    assert list(map(str, validate_batch(schema, pa.record_batch({"y": [1, 2]})))) == [
+        "Expected values in 1 record for feature 'x', found some in 0 records"
+    ]
 
 
 def test_counts_of_several_batches() -> None:

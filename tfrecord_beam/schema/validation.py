@@ -2,7 +2,8 @@
 
 Checked are `type`, `presence`, `value_count` and `value_counts`, `shape`, and the domains of
 integers, floats and strings, given in the feature or by the name of one of the schema's. Features
-that are deprecated or not in use yet are not looked at, nor are columns that the schema lacks.
+that are deprecated or not in use yet are not looked at, nor are columns that the schema lacks, or
+domains of numbers for bytes and of strings for numbers.
 """
 
 from __future__ import annotations
@@ -73,8 +74,7 @@ class Anomaly:
     first: Location
 
     def __str__(self) -> str:
-        records = "1 record" if self.count == 1 else f"{self.count} records"
-        return render(f"{self.reason} in {records}", self.first)
+        return render(f"{self.reason} in {_num_records(self.count)}", self.first)
 
 
 def validate_batch(schema: SchemaSource, batch: pa.RecordBatch) -> list[Anomaly]:
@@ -131,7 +131,7 @@ class SchemaValidator:
             if column is None:
                 column = pa.nulls(batch.num_rows)
             self._present[path] += len(column) - column.null_count
-            depths = _unfold(column)
+            depths = _unfold(column, len(path))
             for rule in _type_rules(feature, kind_of(column)) or self._rules[path]:
                 rows = np.unique(rule.find(depths))
                 if len(rows):
@@ -149,13 +149,17 @@ class SchemaValidator:
             present, presence = self._present[path], feature.presence
             wanted = max(presence.min_count, math.ceil(presence.min_fraction * self._rows))
             if present < wanted and presence.min_fraction < 1:
-                reason = _reason(path, f"values in {wanted} records", "some")
+                reason = _reason(path, f"values in {_num_records(wanted)}", "some")
                 found.append(Anomaly(".".join(path), reason, present, Location()))
         return found
 
 
 def _reason(path: Path, expected: str, found: str) -> str:
     return f"Expected {expected} for feature {'.'.join(path)!r}, found {found}"
+
+
+def _num_records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count} records"
 
 
 def _features(
@@ -168,14 +172,15 @@ def _features(
             yield (*path, feature.name), feature
 
 
-def _unfold(column: pa.Array) -> list[_Depth]:
-    """Returns all depths of a column; single values count as lists of one."""
-    if not is_list(column.type):
-        column = to_singleton_lists(column)
+def _unfold(column: pa.Array, num_lists: int) -> list[_Depth]:
+    """Returns all depths of a column of so many levels of lists; single values are lists of one."""
     depths = [_Depth(column, np.arange(len(column)))]
-    while is_list(column.type):
-        column, offsets = flatten_lists(column)
-        depths.append(_Depth(column, np.repeat(depths[-1].rows, np.diff(offsets))))
+    for _ in range(num_lists):
+        lists, rows = depths.pop()
+        if not is_list(lists.type):
+            lists = to_singleton_lists(lists)
+        values, offsets = flatten_lists(lists)
+        depths += _Depth(lists, rows), _Depth(values, np.repeat(rows, np.diff(offsets)))
     return depths
 
 
@@ -199,11 +204,12 @@ def _rules(feature: schema_pb2.Feature, path: Path, schema: schema_pb2.Schema) -
             find = functools.partial(_find_lengths, depth, least, most)
             yield _Rule(f"{_range_text(least, most)} {noun}", "another number", find)
     domain = _domain(feature, schema)
-    if isinstance(domain, schema_pb2.StringDomain):
+    is_bytes = feature.type == schema_pb2.FeatureType.BYTES
+    if isinstance(domain, schema_pb2.StringDomain) and is_bytes:
         texts = pa.array([value.encode() for value in domain.value], pa.large_binary())
         expected = f"values among the {len(texts)} of its domain"
         yield _Rule(expected, "others", functools.partial(_find_others, texts))
-    elif isinstance(domain, (schema_pb2.IntDomain, schema_pb2.FloatDomain)):
+    elif isinstance(domain, (schema_pb2.IntDomain, schema_pb2.FloatDomain)) and not is_bytes:
         low = domain.min if domain.HasField("min") else None
         high = domain.max if domain.HasField("max") else None
         if low is not None or high is not None:
