@@ -98,6 +98,7 @@ def test_string_domain() -> None:
         (["a lazy dog", "the quick brown fox", "größe ist alles"], "natural_language_domain {}"),
         (["Ärger", "Wut", "Trost"], "annotation { tag: 'utf-8' }"),
         (["a b c", "d e f", "g h \0"], "annotation { tag: 'utf-8' }"),
+        (["BMW", "BMX", "BMI"], "annotation { tag: 'utf-8' }"),  # BM begins a bitmap, too
         ([b"\xff\xd8\xff", b"a", b"b"], ""),
     ],
 )

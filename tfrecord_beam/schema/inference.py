@@ -141,7 +141,7 @@ def _add_domain(
         schema.string_domain.add(name=made.domain, value=values)
     elif not content.values:
         return
-    elif content.is_image:
+    elif content.is_image and not content.is_text:
         made.image_domain.SetInParent()
     elif content.is_language:
         made.natural_language_domain.SetInParent()
