@@ -167,6 +167,29 @@ def test_who_iterates_slowly_finds_few_parts_in_memory(
     assert 1 <= most <= 6
 
 
+def test_damage_is_told_of_before_much_is_gathered(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "_GROUP_PARTS", 2)
+    path = tmp_path / "a"
+    record = framed(RECORDS[0])
+    path.write_bytes(b"".join([flip(record, -1), record] * 20))
+    seen: list[Part] = []
+
+    def watch_parts(*args: Any, **options: Any) -> Iterator[Part]:
+        for part in read_parts(*args, **options):
+            seen.append(part)
+            yield part
+
+    def stop(_: CorruptRecord) -> None:
+        raise ValueError("stop")
+
+    monkeypatch.setattr(table, "read_parts", watch_parts)
+    with pytest.raises(ValueError, match="stop"):
+        list(iter_batches(path, batch_size=1, error_handler=stop, threads=2))
+    assert len(seen) <= 10  # two for each thread and each result that waits
+
+
 def open_files(folder: pathlib.Path) -> list[str]:
     links = []
     for number in os.listdir("/proc/self/fd"):

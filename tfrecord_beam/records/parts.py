@@ -25,6 +25,9 @@ _GROUP_BYTES = 4 << 20
 """How much a thread takes at a time at least: with batches of 1000 small records, one by one, two
 threads would be slower than one, for handing over takes Python's lock."""
 
+_GROUP_PARTS = 1024
+"""How many parts at most: of damaged records, too, so much must not be gathered without a call."""
+
 
 def decode_parts(
     parts: Generator[Part],
@@ -66,7 +69,7 @@ def _map(
 
 
 def _group(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Yields the parts in lists of which each is worth the cost of handing it to a thread."""
+    """Yields the parts in lists of which most are worth the cost of handing one to a thread."""
     group: list[Part] = []
     size = 0
     try:
@@ -74,7 +77,7 @@ def _group(parts: Iterable[Part]) -> Iterator[list[Part]]:
             group.append(part)
             if isinstance(part.content, RecordBlock):
                 size += part.content.num_bytes
-            if size >= _GROUP_BYTES:
+            if size >= _GROUP_BYTES or len(group) >= _GROUP_PARTS:
                 yield group
                 group, size = [], 0
     except Exception:
