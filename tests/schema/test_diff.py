@@ -111,4 +111,4 @@ def test_sources(tmp_path: pathlib.Path) -> None:
     (tmp_path / "s.pbtxt").write_text(BASE)
     assert diff_schemas(tmp_path / "s.pbtxt", parse_schema(BASE).SerializeToString()) == []
     with pytest.raises(SchemaError, match=r"^Expected a TFMD Schema, its serialized bytes or the "):
-        diff_schemas(parse_schema(BASE), 5)
+        diff_schemas(parse_schema(BASE), 5)  # type: ignore[arg-type]

@@ -128,7 +128,7 @@ def test_other_sources_are_refused() -> None:
         load_schema(b"H\x01")  # a field that no schema has
     for source, found in (({"feature": []}, r"{'feature': \[\]}"), ("", "''"), (5, "5")):
         with pytest.raises(SchemaError, match=rf"^Expected a TFMD Schema, .*, found {found}$"):
-            load_schema(source)
+            load_schema(source)  # type: ignore[arg-type]
 
 
 def test_columns_follow_the_schema() -> None:

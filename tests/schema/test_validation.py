@@ -151,7 +151,7 @@ def test_refused() -> None:
     with pytest.raises(SchemaError, match=r"^Expected a pyarrow.RecordBatch, found 5"):
         validate_batch(parse_schema(""), 5)
     with pytest.raises(SchemaError, match=r"^Expected a TFMD Schema, its serialized bytes or"):
-        validate_batch(5, pa.record_batch({"a": [1]}))
+        validate_batch(5, pa.record_batch({"a": [1]}))  # type: ignore[arg-type]
 
 
 _lists = st.none() | st.lists(st.integers(0, 5), max_size=3)

@@ -6,11 +6,11 @@ import codecs
 import json
 import os
 import pathlib
-from typing import Union
+from typing import Any, Protocol, Union
 
 import pyarrow as pa
 from google.protobuf import json_format, text_format
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location, SchemaError
@@ -22,8 +22,18 @@ from tfrecord_beam.schema.from_spark import is_spark_schema, schema_from_spark
 from tfrecord_beam.schema.names import check_distinct
 from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
-SchemaSource = Union[schema_pb2.Schema, pa.Schema, bytes, str, "os.PathLike[str]"]
-"""What `load_schema` takes."""
+
+class ArrowSchema(Protocol):
+    """What type checkers know of a `pyarrow.Schema`."""
+
+    @property
+    def names(self) -> list[str]: ...
+    def __arrow_c_schema__(self) -> Any: ...
+
+
+# pyarrow and TFMD have no types: a union with classes of theirs takes every value.
+SchemaSource = Union[Message, ArrowSchema, bytes, str, "os.PathLike[str]"]
+"""What `load_schema` takes. The message is a TFMD `Schema`."""
 
 _PARSE_ERRORS = (
     json_format.ParseError,
