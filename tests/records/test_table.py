@@ -239,6 +239,14 @@ def test_schema_may_be_inferred(tmp_path: pathlib.Path) -> None:
         read_table(tmp_path, "infer", columns=["b", "lost", "c"])
 
 
+def test_options_are_checked_before_the_schema_is_inferred(tmp_path: pathlib.Path) -> None:
+    path = write(tmp_path, b"no message")
+    with pytest.raises(ValueError, match=r"^Expected threads to be None or an int of at least 1"):
+        iter_batches(path, "infer", threads=0)
+    with pytest.raises(ValueError, match=r"^Expected progress to be None or a function"):
+        read_table(path, "infer", progress=5)  # type: ignore[arg-type]
+
+
 def test_text_is_found_where_the_schema_is_inferred(tmp_path: pathlib.Path) -> None:
     text, other = bytes_list("ä".encode()), bytes_list(b"\xff")
     path = write(tmp_path, example(entry("a", text), entry("b", text), entry("c", other)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -20,13 +21,11 @@ from tfrecord_beam.records.partition_columns import (
     PartitionDecoder,
     choose_decoder,
 )
-from tfrecord_beam.records.parts import DecodeBlock, decode_parts
-from tfrecord_beam.records.paths import (
-    FilePattern,
-)
+from tfrecord_beam.records.parts import decode_parts
+from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.scalars import ColumnChoice, ColumnForms, choose_forms
-from tfrecord_beam.schema.arrow import decode_plan, plan_schema
+from tfrecord_beam.schema.arrow import RecordPlan, decode_plan, plan_schema
 from tfrecord_beam.schema.names import as_names
 from tfrecord_beam.schema.tfmd import SchemaSource
 
@@ -104,26 +103,20 @@ def iter_batches(
       CorruptRecordError: a part of a file cannot be read.
       DecodeError: a record is no message of `record_type`, or does not fit the schema.
     """
-    columns = None if columns is None else as_names(columns, "columns")
-    if is_inferred(schema):
-        schema = infer_for_reading(
-            path,
-            ReadOptions(compression, validate_crc),
-            columns=columns,
-            record_type=record_type,
-            with_partitions=partition_columns is not None,
-            skip_corrupt=error_handler is not None,
-            find_text=strings is True,
-        )
-    plan = decode_plan(
-        schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
-    )
-    options = ReadOptions(compression, validate_crc, batch_size, batch_bytes)
-    on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
-    forms = choose_forms(schema, scalars, strings)
-    decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
-    decode = functools.partial(decode_block, decoder, forms)
-    return _read_batches(path, options, decode, on_corrupt, progress, threads)
+    return _read(
+        path,
+        schema,
+        ReadOptions(compression, validate_crc, batch_size, batch_bytes),
+        columns=columns,
+        raw_record_column_name=raw_record_column_name,
+        record_type=record_type,
+        scalars=scalars,
+        strings=strings,
+        partition_columns=partition_columns,
+        on_corrupt=limit_corrupt(error_handler, max_corrupt_records),
+        progress=progress,
+        threads=threads,
+    ).batches
 
 
 def decode_block(
@@ -140,23 +133,62 @@ def decode_block(
         first = None if first is None else first + batch.num_rows
 
 
-def _read_batches(
+class _Reading(NamedTuple):
+    """What is read.
+
+    Attributes:
+      batches: to be iterated.
+      plan: how they are decoded.
+      schema: of all of them; None: each has the columns that its records show.
+    """
+
+    batches: Iterator[pa.RecordBatch]
+    plan: RecordPlan
+    schema: pa.Schema | None
+
+
+def _read(
     path: FilePattern,
+    schema: SchemaSource | None,
     options: ReadOptions,
-    decode: DecodeBlock,
+    *,
+    columns: Sequence[str] | None,
+    raw_record_column_name: str | None,
+    record_type: RecordType,
+    scalars: ColumnChoice,
+    strings: ColumnChoice,
+    partition_columns: PartitionColumns | None,
     on_corrupt: OnCorrupt | None,
     progress: OnProgress | None,
     threads: int | None,
-) -> Iterator[pa.RecordBatch]:
+) -> _Reading:
     check_int("threads", threads, least=1, most=_MOST_THREADS, optional=True)
     check_function("progress", progress)
-    return decode_parts(
+    columns = None if columns is None else as_names(columns, "columns")
+    if is_inferred(schema):
+        schema = infer_for_reading(
+            path,
+            ReadOptions(options.compression, options.validate_crc),
+            columns=columns,
+            record_type=record_type,
+            with_partitions=partition_columns is not None,
+            skip_corrupt=on_corrupt is not None,
+            find_text=strings is True,
+        )
+    plan = decode_plan(
+        schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
+    )
+    forms = choose_forms(schema, scalars, strings)
+    decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
+    batches = decode_parts(
         read_parts(path, options, collect_corrupt=on_corrupt is not None),
-        decode,
+        functools.partial(decode_block, decoder, forms),
         on_corrupt=on_corrupt,
         progress=progress,
         threads=threads or min(pa.cpu_count(), _DEFAULT_THREADS),
     )
+    planned = None if schema is None else plan_schema(plan)
+    return _Reading(batches, plan, None if planned is None else forms.convert_schema(planned))
 
 
 def read_table(
@@ -204,28 +236,20 @@ def read_table(
       DecodeError: as for `iter_batches`, as are the other errors; also if, without a schema, a
         feature is of one kind in some records and of another in others.
     """
-    columns = None if columns is None else as_names(columns, "columns")
-    if is_inferred(schema):
-        schema = infer_for_reading(
-            path,
-            ReadOptions(compression, validate_crc),
-            columns=columns,
-            record_type=record_type,
-            with_partitions=partition_columns is not None,
-            skip_corrupt=error_handler is not None,
-            find_text=strings is True,
-        )
-    plan = decode_plan(
-        schema, columns=columns, raw_record_column=raw_record_column_name, record_type=record_type
+    batches, plan, known = _read(
+        path,
+        schema,
+        ReadOptions(compression, validate_crc),
+        columns=columns,
+        raw_record_column_name=raw_record_column_name,
+        record_type=record_type,
+        scalars=scalars,
+        strings=strings,
+        partition_columns=partition_columns,
+        on_corrupt=limit_corrupt(error_handler, max_corrupt_records),
+        progress=progress,
+        threads=threads,
     )
-    options = ReadOptions(compression, validate_crc)
-    on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
-    forms = choose_forms(schema, scalars, strings)
-    decoder = choose_decoder(plan, record_type, partition_columns, only_planned=columns is not None)
-    decode = functools.partial(decode_block, decoder, forms)
-    batches = _read_batches(path, options, decode, on_corrupt, progress, threads)
-    planned = None if schema is None else plan_schema(plan)
-    known = None if planned is None else forms.convert_schema(planned)
     if known is None or partition_columns is not None:
         return concat_batches(list(batches), plan, known)
     return pa.Table.from_batches(batches, known)
