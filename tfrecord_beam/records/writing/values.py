@@ -79,7 +79,8 @@ def infer_array(name: str, values: list[Any], expected: pa.DataType = NO_TYPE) -
         key=lambda row: _find_refusal(column[: row + 1], expected) is not None,
     )
     before = _infer(column[:refused], expected).type
-    wanted, hint = str(before), "that is what the rows before have"
+    wanted = str(before)
+    hint: str | None = "that is what the rows before have"
     if isinstance(_find_refusal(column[: refused + 1], expected), UnicodeEncodeError):
         wanted, hint = "text that UTF-8 can hold", None
     elif pt.is_null(before):
