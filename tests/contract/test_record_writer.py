@@ -176,3 +176,10 @@ def test_schema_and_record_types(tmp_path: pathlib.Path) -> None:
     with TFRecordWriter(path, record_type="ByteArray") as writer:
         writer.write_batch(pa.record_batch({"any": pa.array([b"1", b"2"])}))
     assert stored(path) == [b"1", b"2"]
+
+
+def test_one_name_has_one_kind(tmp_path: pathlib.Path, path: pathlib.Path) -> None:
+    with pytest.raises((WriteError, SchemaError), match="'n'"), TFRecordWriter(path) as writer:
+        writer.write_batch(pa.record_batch({"n": pa.array([1])}))
+        writer.write_batch(pa.record_batch({"n": pa.array(["x"])}))
+    assert tree(tmp_path) == {}

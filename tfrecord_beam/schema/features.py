@@ -10,7 +10,7 @@ its fields. A column with the name of a ragged tensor in the schema is always se
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import pyarrow as pa
@@ -186,6 +186,30 @@ def check_kinds(found: Mapping[str, Kind | None], expected: Mapping[str, Kind | 
                 Location(feature=name),
                 hint="cast the column, or change the schema",
             )
+
+
+def merge_kinds(all_kinds: Iterable[FeatureKinds]) -> FeatureKinds:
+    """Returns the kinds of the features of several batches.
+
+    >>> merge_kinds([{"a": None}, {"a": Kind.INT64, "b": None}])
+    {'a': <Kind.INT64: 3>, 'b': None}
+
+    Raises:
+      SchemaError: a feature has one kind in some of them and another in others.
+    """
+    merged: FeatureKinds = {}
+    for kinds in all_kinds:
+        for name, kind in kinds.items():
+            before = merged.get(name)
+            if None not in (before, kind) and before is not kind:
+                first, second = sorted(each.list_name for each in (before, kind) if each)
+                raise SchemaError(
+                    f"Expected one kind for feature {name!r}, found {first} in some batches and "
+                    f"{second} in others",
+                    Location(feature=name),
+                )
+            merged[name] = kind or before
+    return merged
 
 
 def record_values(batch: pa.RecordBatch) -> list[bytes]:

@@ -179,6 +179,22 @@ def test_closed_twice_and_used_later(tmp_path: Path) -> None:
             call()
 
 
+def test_feature_of_two_kinds(tmp_path: Path) -> None:
+    with TFRecordWriter(tmp_path / "a") as writer:
+        writer.write_batch(pa.record_batch({"n": pa.nulls(1)}))
+        with pytest.raises(EncodeError):  # leaves no kind behind
+            writer.write_batch(pa.record_batch({"n": [[0.5, None]]}))
+        writer.write_batch(pa.record_batch({"n": [1], "m": ["a"]}))
+        text = (
+            "^Expected one kind for feature 'n', found bytes_list in some batches and int64_list "
+            "in others$"
+        )
+        with pytest.raises(SchemaError, match=text):
+            writer.write_batch(pa.record_batch({"n": ["x"]}))
+        writer.write_batch(pa.record_batch({"n": pa.array([2], pa.int8())}))
+    assert writer.num_records == 3
+
+
 @pytest.mark.parametrize("record", ["text", None, 5, [b"a"], {"a": 1}])
 def test_record_that_is_no_bytes(tmp_path: Path, record: Any) -> None:
     with TFRecordWriter(tmp_path / "a") as writer:

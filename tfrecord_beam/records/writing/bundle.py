@@ -12,6 +12,7 @@ import pyarrow as pa
 from tfrecord_beam.errors import EncodeError, Location, SchemaError, WriteError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.hive import Partition
+from tfrecord_beam.records.writing.batches import BatchEncoder
 from tfrecord_beam.records.writing.elements import convert_elements
 from tfrecord_beam.records.writing.encoding import RowEncoding
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
@@ -26,7 +27,7 @@ from tfrecord_beam.records.writing.shards import (
     make_temporary_path,
 )
 from tfrecord_beam.records.writing.spill import Destination, Segments, SpillWriter
-from tfrecord_beam.schema.features import FeatureKinds, check_kinds
+from tfrecord_beam.schema.features import FeatureKinds, check_kinds, merge_kinds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,27 +45,6 @@ class BundleResult:
     kinds: FeatureKinds
     files: list[ShardFile]
     segments: Segments
-
-
-def merge_kinds(all_kinds: Iterable[FeatureKinds]) -> FeatureKinds:
-    """Returns the kinds of the features of several batches.
-
-    Raises:
-      SchemaError: a feature has one kind in some of them and another in others.
-    """
-    merged: FeatureKinds = {}
-    for kinds in all_kinds:
-        for name, kind in kinds.items():
-            before = merged.get(name)
-            if None not in (before, kind) and before is not kind:
-                first, second = sorted(each.list_name for each in (before, kind) if each)
-                raise SchemaError(
-                    f"Expected one kind for feature {name!r}, found {first} in some batches and "
-                    f"{second} in others",
-                    Location(feature=name),
-                )
-            merged[name] = kind or before
-    return merged
 
 
 def check_results(results: Sequence[BundleResult], files: Iterable[ShardFile]) -> None:
@@ -105,6 +85,7 @@ class BundleWriter:
         self.folder = options.names.temporary_folder(write.id)
         self._options = options
         self._encoding = encoding
+        self._batches = BatchEncoder(encoding.encoder)
         self._file_system = file_system
         self._write = write
         self._num_rows = num_rows
@@ -112,8 +93,6 @@ class BundleWriter:
         self._spill = SpillWriter(file_system, make_temporary_path(self.folder))
         self._num_records = 0
         self._first_shard: int | None = None
-        self._schema: pa.Schema | None = None
-        self._kinds: FeatureKinds = {}
 
     def write(self, element: pa.RecordBatch | Sequence[Any], window: str = "") -> None:
         """Adds records.
@@ -152,7 +131,7 @@ class BundleWriter:
         except BaseException:
             self.discard()
             raise
-        return BundleResult(self._num_records, self._kinds, files, segments)
+        return BundleResult(self._num_records, self._batches.kinds, files, segments)
 
     def discard(self) -> None:
         """Deletes what has been written, of which nothing is to be used."""
@@ -163,13 +142,13 @@ class BundleWriter:
     def _write_batch(self, batch: pa.RecordBatch, window: str) -> None:
         columns = self._options.partition_by
         if columns is None:
-            self._add(window, (), self._encode(batch))
+            self._add(window, (), self._batches.encode(batch))
             return
         rows = partition_rows(batch, columns)
         if not self._options.keep_partition_columns:
             self._check_folders(rows.kinds)
             batch = batch.select([name for name in batch.schema.names if name not in columns])
-        frames = self._encode(batch).take(rows.order)
+        frames = self._batches.encode(batch).take(rows.order)
         for partition, (start, stop) in zip(
             rows.partitions, itertools.pairwise(rows.bounds.tolist()), strict=True
         ):
@@ -179,7 +158,7 @@ class BundleWriter:
         """Raises SchemaError for columns that would read back as other values than these."""
         expected = self._encoding.folder_kinds
         check_kinds({name: kind for name, kind in kinds.items() if name in expected}, expected)
-        self._kinds = merge_kinds([self._kinds, kinds])
+        self._batches.add_kinds(kinds)
 
     def _write_records(self, records: list[bytes], window: str) -> None:
         if self._options.partition_by is not None:
@@ -203,22 +182,16 @@ class BundleWriter:
             keys, elements = zip(*group, strict=True)
             if is_batch:
                 for key, batch in zip(keys, elements, strict=True):
-                    self._add(window, (), self._encode(batch), key)
+                    self._add(window, (), self._batches.encode(batch), key)
             else:
                 frames = self._encode_elements(elements)
                 for index, key in enumerate(keys):
                     self._add(window, (), frames.slice(index, index + 1), key)
 
-    def _encode(self, batch: pa.RecordBatch) -> FramedRecords:
-        if self._schema is None or not batch.schema.equals(self._schema):
-            self._kinds = merge_kinds([self._kinds, self._encoding.encoder.kinds(batch)])
-            self._schema = batch.schema
-        return self._encoding.encoder.encode_frames(batch)
-
     def _encode_elements(self, elements: Sequence[Any]) -> FramedRecords:
         converted = convert_elements(elements, self._encoding.types)
         if isinstance(converted, pa.RecordBatch):
-            return self._encode(converted)
+            return self._batches.encode(converted)
         return FramedRecords.from_records(converted)
 
     def _add(

@@ -16,6 +16,7 @@ from tfrecord_beam.options import check_choice, check_path, describe
 from tfrecord_beam.records.block import FRAME_BYTES, MAX_RECORD_BYTES
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.records.index import index_path, side_car_path
+from tfrecord_beam.records.writing.batches import BatchEncoder
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frame_file import FrameFile
@@ -102,7 +103,7 @@ class TFRecordWriter:
             raise ValueError(f"Expected path to be that of a file, found {describe(self.path)}")
         resolved = Compression.resolve(compression, compression_level)
         resolved.check_path(self.path)
-        self._encoder = RecordEncoder(
+        encoder = RecordEncoder(
             schema,
             record_type=record_type,
             feature_list_columns=feature_list_columns,
@@ -110,6 +111,7 @@ class TFRecordWriter:
             null_values=null_values,
             match_schema=True,
         )
+        self._batches = BatchEncoder(encoder)
         resolved.warn_if_foreign(stacklevel=2)
         self._may_replace = mode == "overwrite"
         self._file_system = DirectOutputFileSystem()
@@ -150,12 +152,14 @@ class TFRecordWriter:
         """Adds a record for each row of a batch.
 
         Raises:
-          SchemaError: the columns do not fit the schema, or their types no feature.
-          EncodeError: a value does not fit into a record. The writer goes on without the batch.
+          SchemaError: the columns do not fit the schema or those of earlier batches, or their types
+            no feature.
+          EncodeError: a value does not fit into a record. After both the writer goes on without the
+            batch.
         """
         if self._state != "open":
             raise self._refusal()
-        frames = self._encoder.encode_frames(batch)
+        frames = self._batches.encode(batch)
         self._write_pending()
         with self._discarding():
             self._file.write(frames)
