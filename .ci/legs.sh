@@ -177,10 +177,12 @@ leg_wheel() {
   ls -l
   python -W error - <<'END'
 import importlib, pkgutil
+from importlib.resources import files
 import tfrecord_beam
 import tfrecord_beam.kernel
 
 assert tfrecord_beam.kernel.implementation == "native"
+assert (files("tfrecord_beam.transforms") / "providers.yaml").is_file()
 for module in pkgutil.walk_packages(tfrecord_beam.__path__, "tfrecord_beam."):
     if not module.name.endswith(("__main__", "torch_dataset")):
         importlib.import_module(module.name)
@@ -209,11 +211,11 @@ leg_torch() {
   pytest -q tests/tensors tests/records/test_shares.py tests/examples tfrecord_beam/tensors
 }
 
-# The tests that need data frames.
+# The tests that need data frames; Beam YAML does too.
 leg_frames() {
-  enter_venv '' -e '.[test]' pandas polars datasets
-  python -c 'import datasets, pandas, polars'
-  pytest -q tests/records/writing/test_inputs.py
+  enter_venv '' -e '.[test]' pandas polars datasets 'apache-beam[yaml]'
+  python -c 'import apache_beam.yaml.yaml_transform, datasets, pandas, polars'
+  pytest -q tests/records/writing/test_inputs.py tests/transforms/test_yaml.py
 }
 
 # The tests on runners of other processes.

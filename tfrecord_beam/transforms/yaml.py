@@ -1,0 +1,116 @@
+"""The transforms of Beam YAML: files of tf.Example records as rows. See `providers.yaml`.
+
+They are made of others of the library; their options are those of text and numbers that YAML has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.typehints.row_type import RowTypeConstraint
+
+from tfrecord_beam.records.writing.options import Mode
+from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.transforms.infer import InferSchema
+from tfrecord_beam.transforms.read import BeamSource
+from tfrecord_beam.transforms.rows import FromRows, ToRows
+from tfrecord_beam.transforms.write import WriteToTFRecord
+
+
+class ReadFromTFExample(beam.PTransform):
+    """Reads TFRecord files of tf.Example as rows, see `BeamSource` and `ToRows`.
+
+    Args:
+      path: path, pattern or folder.
+      schema: path of a TFMD schema.
+      columns: names of the columns to read; none: all.
+      scalars: single values for features that have at most one, by the schema, instead of lists.
+      strings: text instead of bytes for features that are text, by the schema.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        schema: str,
+        columns: Sequence[str] | None = None,
+        scalars: bool = True,
+        strings: bool = True,
+    ) -> None:
+        super().__init__()
+        self._source = BeamSource(path, schema, columns=columns)
+        self._to_rows = ToRows(schema, columns=columns, scalars=scalars, strings=strings)
+
+    def expand(self, begin: Any) -> beam.PCollection[beam.Row]:
+        return begin | self._source | self._to_rows
+
+
+class WriteToTFExample(beam.PTransform):
+    """Writes rows to TFRecord files of tf.Example, see `WriteToTFRecord`.
+
+    The output has a row for each file: path, num_records, num_bytes.
+
+    Args:
+      path: how paths of files begin.
+      schema: path of a TFMD schema that the rows must fit; none: any.
+      num_shards: number of files; none: as many as the runner finds good.
+      compression: gzip, zlib, bz2, zstd, lz4 or snappy; none: plain.
+      mode: what to do where there are files: error, append, overwrite or ignore.
+      partition_by: names of columns: each of their values has a folder.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        schema: str | None = None,
+        num_shards: int | None = None,
+        compression: str | None = None,
+        mode: Mode = "error",
+        partition_by: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__()
+        self._write = WriteToTFRecord(
+            path,
+            schema,
+            num_shards=num_shards,
+            compression=compression,
+            mode=mode,
+            partition_by=partition_by,
+        )
+
+    def expand(self, rows: beam.PCollection[Any]) -> beam.PCollection[beam.Row]:
+        return rows | self._write | "Rows" >> beam.Map(_to_row).with_output_types(_FILE)
+
+
+class InferTFExampleSchema(beam.PTransform):
+    """Infers a TFMD schema, of files or of rows, see `InferSchema`.
+
+    The output is one row with the field schema: the text that `ReadFromTFExample` takes in a file.
+
+    Args:
+      path: path, pattern or folder; none where rows are the input.
+      infer_shape: give a shape to features that have one number of values in all records.
+      string_domains: list the values of features that have at most so many.
+    """
+
+    _yaml_requires_inputs = False
+
+    def __init__(
+        self, path: str | None = None, infer_shape: bool = True, string_domains: int = 0
+    ) -> None:
+        super().__init__()
+        self._infer = InferSchema(path, infer_shape=infer_shape, string_domains=string_domains)
+
+    def expand(self, source: Any) -> beam.PCollection[beam.Row]:
+        if isinstance(source, beam.PCollection):
+            source = source | FromRows()
+        schemas = source | self._infer
+        return schemas | "Rows" >> beam.Select(schema=str)
+
+
+_FILE = RowTypeConstraint.from_fields([("path", str), ("num_records", int), ("num_bytes", int)])
+
+
+def _to_row(file: WrittenFile) -> beam.Row:
+    return beam.Row(path=file.path, num_records=file.num_records, num_bytes=file.num_bytes)
