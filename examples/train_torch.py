@@ -1,6 +1,8 @@
 """Trains a linear model of PyTorch on TFRecord files that the workers of a DataLoader share.
 
-python examples/train_torch.py [PATTERN [SCHEMA]]
+python examples/train_torch.py [PATTERN SCHEMA]
+
+Without arguments it makes a census up. Needs the extra [torch].
 """
 
 from __future__ import annotations

@@ -47,6 +47,8 @@ def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["count"], "the following arguments are required: FILES"),
         (["count", "a", "--schema", "b"], "unrecognized arguments: --schema b"),
         (["count", "a", "--js"], "unrecognized arguments: --js"),
+        (["head", "a", "--colums", "b"], f"{_UNKNOWN}--colums (did you mean --columns?)"),
+        (["head", "a", "--files=b"], f"{_UNKNOWN}--files=b"),  # FILES is no option
         (
             ["convert", "a", "b", "--num-shard=4"],
             f"{_UNKNOWN}--num-shard=4 (did you mean --num-shards?)",

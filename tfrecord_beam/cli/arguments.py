@@ -38,7 +38,7 @@ def add_verb(
     """
     parser = verbs.add_parser(name, help=help, description=description, allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
-    parser.set_defaults(run=run, takes_pipeline_options=takes_pipeline_options)
+    parser.set_defaults(run=run, takes_pipeline_options=takes_pipeline_options, verb_parser=parser)
     return parser
 
 

@@ -27,7 +27,7 @@ _VERBS = (head, count, verify, index, schema, infer_schema, schema_diff, convert
 _EPILOG = """\
 FILES are paths, patterns or folders; a folder means all files under it. Wildcards are *, ?, [ab],
 [!ab] and, as a whole level, **. Quote them, or the shell's rules apply. Compressed files are known
-by their content.
+by their content. Errors name options as Python does: mode='overwrite' is --mode overwrite.
 
 Exit codes: 0 all is well; 1 verify found corrupt records, or schema-diff a difference; 2 an error;
 130 interrupted.
@@ -70,8 +70,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
-        description="Looks into TFRecord files of tf.train.Example, and reads them with Apache "
-        "Beam into Arrow record batches.",
+        description="Looks into TFRecord files of tf.train.Example, converts them, and reads them "
+        "with Apache Beam into Arrow record batches.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -83,11 +83,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     for verb in _VERBS:
         verb.add_parser(verbs)
     options, others = parser.parse_known_args(arguments)
-    if others and not options.takes_pipeline_options:
-        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    verb_parser: argparse.ArgumentParser = options.verb_parser
     for word in others:
-        if meant := _find_meant(word, vars(options)):
-            parser.error(f"unrecognized arguments: {word} (did you mean --{meant}?)")
+        if meant := _find_meant(word, verb_parser._option_string_actions):
+            verb_parser.error(f"unrecognized arguments: {word} (did you mean {meant}?)")
+    if others and not options.takes_pipeline_options:
+        verb_parser.error(f"unrecognized arguments: {' '.join(others)}")
     options.pipeline_options = others
     return options
 
@@ -97,6 +98,9 @@ def _find_meant(word: str, known: Iterable[str]) -> str | None:
 
     Beam passes over options that it does not know. None of its own comes near one of the verbs'.
     """
-    name = word.removeprefix("--").partition("=")[0].replace("-", "_")
-    close = difflib.get_close_matches(name, known, n=1, cutoff=_CLOSE)
-    return close[0].replace("_", "-") if word.startswith("--") and close else None
+    if not word.startswith("--"):
+        return None
+    names = {option.removeprefix("--"): option for option in known}
+    name = word.removeprefix("--").partition("=")[0].replace("_", "-")
+    close = difflib.get_close_matches(name, names, n=1, cutoff=_CLOSE)
+    return names[close[0]] if close else None
