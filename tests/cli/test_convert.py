@@ -115,7 +115,7 @@ def test_unknown_format(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
 def test_error_leaves_nothing(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, "a.tfrecord", *PEOPLE)
     assert main(["convert", path, str(tmp_path / "b.csv")]) == 2
-    assert "Expected at most one value, found 2 for feature 'age'" in capsys.readouterr().err
+    assert "Expected at most one value for feature 'age', found 2" in capsys.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["a.tfrecord"]
 
 

@@ -129,7 +129,7 @@ def test_several_values_are_an_error(tmp_path: pathlib.Path) -> None:
         with pytest.raises(DecodeError) as caught:
             list(iter_batches(path, scalars=["x"], batch_size=batch_size))
         assert str(caught.value) == (
-            f"Expected at most one value, found 2 for feature 'x' - at {path}, record 3"
+            f"Expected at most one value for feature 'x', found 2 - at {path}, record 3"
         )
 
 
@@ -138,10 +138,10 @@ def test_bytes_that_are_no_text_are_an_error(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(framed(*RecordEncoder().encode_records(batch)))
     for scalars in ([], ["y"]):
-        with pytest.raises(DecodeError, match=r"UTF-8 text, found b'\\xff' .* record 2"):
+        with pytest.raises(DecodeError, match=r"text for feature 'x', found b'\\xff' .* record 2"):
             read_table(path, scalars=scalars, strings=["x"])
     path.write_bytes(framed(*RecordEncoder().encode_records(pa.record_batch({"x": [[b"\xff"]]}))))
-    with pytest.raises(DecodeError, match=r"UTF-8 text, found b'\\xff' .* record 0"):
+    with pytest.raises(DecodeError, match=r"text for feature 'x', found b'\\xff' .* record 0"):
         read_table(path, scalars=["x"], strings=["x"])
 
 

@@ -107,9 +107,9 @@ def test_batch_without_a_column() -> None:
 
 
 def test_values_that_do_not_fit() -> None:
-    with pytest.raises(DecodeError, match=r"Expected at most one value, found 2 for feature 'age'"):
+    with pytest.raises(DecodeError, match=r"Expected at most one value for feature 'age', found 2"):
         to_rows(ToRows(PEOPLE, scalars=True), people(([1, 2], None, None)))
-    with pytest.raises(DecodeError, match=r"Expected UTF-8 text, found .* for feature 'name'"):
+    with pytest.raises(DecodeError, match=r"Expected UTF-8 text for feature 'name', found "):
         to_rows(ToRows(PEOPLE, strings=True), people((None, [b"\xff"], None)))
     with pytest.raises(EncodeError, match=r"Expected rows, found b'a'"):
         run(beam.Create([b"a"]), FromRows())

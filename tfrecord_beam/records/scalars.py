@@ -82,12 +82,15 @@ class ColumnForms:
         except _RowError as error:
             record = None if place.record is None else place.record + error.row
             located = dataclasses.replace(place, record=record, feature=name)
-            raise DecodeError(f"{error} for feature {name!r}", located) from None
+            text = f"Expected {error.expected} for feature {name!r}, found {error.found}"
+            raise DecodeError(text, located) from None
 
 
 class _RowError(Exception):
-    def __init__(self, message: str, row: int) -> None:
-        super().__init__(message)
+    def __init__(self, expected: str, found: object, row: int) -> None:
+        super().__init__(expected, found, row)
+        self.expected = expected
+        self.found = found
         self.row = row
 
 
@@ -157,7 +160,7 @@ def _take_only_values(column: pa.LargeListArray) -> pa.Array:
     lengths = np.asarray(pc.list_value_length(column).fill_null(0))
     if len(lengths) and lengths.max() > 1:
         row = int(np.argmax(lengths > 1))
-        raise _RowError(f"Expected at most one value, found {lengths[row]}", row)
+        raise _RowError("at most one value", lengths[row], row)
     values = column.flatten()
     if len(values) == len(column):
         return values
@@ -176,7 +179,7 @@ def _as_text(column: pa.Array) -> pa.Array:
             for each in (value or () if is_list else (value,))
             if each is not None and not _is_utf8(each)
         )
-        raise _RowError(f"Expected UTF-8 text, found {describe(found)}", row) from error
+        raise _RowError("UTF-8 text", describe(found), row) from error
 
 
 def _is_utf8(value: bytes) -> bool:

@@ -37,6 +37,7 @@ import pyarrow.types as pt
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
+from tfrecord_beam.options import MAX_INT
 from tfrecord_beam.schema.lists import PLAIN_LISTS, flatten_lists, is_list, unnest
 
 NullValues = Literal["error", "drop", "fill"]
@@ -57,8 +58,6 @@ _KINDS = {
 
 _STRINGS = {pa.lib.Type_STRING, pa.lib.Type_LARGE_STRING}
 _VIEWS = {pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW}
-
-_MAX_INT64 = 2**63 - 1
 
 
 class _UnsupportedValueError(Exception):
@@ -261,7 +260,7 @@ def _is_text(array: pa.Array) -> bool:
 
 def _to_int64(array: pa.Array) -> pa.Array:
     if array.type == pa.uint64():
-        too_large = pc.greater(array, pa.scalar(_MAX_INT64, pa.uint64()))
+        too_large = pc.greater(array, pa.scalar(MAX_INT, pa.uint64()))
         _refuse(array, too_large, "an integer below 2**63")
     return array.cast(pa.int64())
 

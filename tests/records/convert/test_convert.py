@@ -131,7 +131,7 @@ def test_columns_that_are_not_there(records: str, tmp_path: pathlib.Path) -> Non
 def test_lists_are_none_of_csv(records: str, tmp_path: pathlib.Path) -> None:
     choices: list[bool | list[str]] = [True, False, ["f"]]
     for scalars in choices:
-        with pytest.raises(DecodeError, match=r"found 2 for feature 'l' .* record 0"):
+        with pytest.raises(DecodeError, match=r"for feature 'l', found 2 .* record 0"):
             convert(records, tmp_path / "a.csv", scalars=scalars)
     assert os.listdir(tmp_path) == ["in"]
 
@@ -140,7 +140,7 @@ def test_lists_are_none_of_csv(records: str, tmp_path: pathlib.Path) -> None:
 def test_bytes_that_are_no_text(tmp_path: pathlib.Path, name: str) -> None:
     write_table({"x": np.array([b"a", b"\xff"])}, tmp_path / "a.tfrecord")
     with pytest.raises(
-        DecodeError, match=r"UTF-8 text, found b'\\xff' for feature 'x' .* record 1"
+        DecodeError, match=r"UTF-8 text for feature 'x', found b'\\xff' .* record 1"
     ):
         convert(tmp_path / "a.tfrecord", tmp_path / name)
     assert os.listdir(tmp_path) == ["a.tfrecord"]

@@ -173,6 +173,7 @@ def plan_conversion(
     check_no_pattern("target", target)
     files = match_files(normalize_patterns(source), file_system)
     from_format = choose_format("source_format", source_format, [file.path for file in files])
+    columns = None if columns is None else as_names(columns, "columns")
     schema = None if schema is None or is_inferred(schema) else load_schema(schema)
     if schema is not None and columns is not None and from_format is not Format.TFRECORD:
         schema = _select_features(schema, columns)
@@ -182,17 +183,15 @@ def plan_conversion(
         target,
         choose_format("target_format", target_format, [target]),
         schema,
-        columns if columns is None else as_names(columns, "columns"),
+        columns,
         compression=None if compression == "auto" else compression or "none",
         **options,
     )
 
 
-def _select_features(schema: schema_pb2.Schema, columns: Sequence[str] | None) -> schema_pb2.Schema:
-    if columns is None:
-        return schema
+def _select_features(schema: schema_pb2.Schema, columns: Sequence[str]) -> schema_pb2.Schema:
     features = {feature.name: feature for feature in schema.feature}
-    check_known(as_names(columns, "columns"), features, "columns")
+    check_known(columns, features, "columns")
     selected = schema_pb2.Schema()
     selected.CopyFrom(schema)
     del selected.feature[:]
