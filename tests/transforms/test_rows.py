@@ -121,7 +121,7 @@ def test_schema_that_gives_no_fields() -> None:
     with pytest.raises(
         SchemaError, match=r"^Expected a schema that tells the fields of the rows, found none"
     ):
-        ToRows(None)
+        ToRows(None)  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match=r"Expected type INT, FLOAT or BYTES for feature 'n'"):
         ToRows(parse_schema('feature { name: "n" }'))
 
