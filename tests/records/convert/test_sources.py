@@ -13,7 +13,7 @@ import pytest
 from google.protobuf import text_format
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import DecodeError, SchemaError
+from tfrecord_beam.errors import CorruptRecordError, DecodeError, SchemaError
 from tfrecord_beam.records.convert import sources
 from tfrecord_beam.records.convert.formats import Format, choose_format
 from tfrecord_beam.records.convert.sources import iter_file
@@ -84,6 +84,14 @@ def test_csv_by_looks(tmp_path: pathlib.Path) -> None:
     assert second.pop("nan") == 1
     assert list(first.values()) == [1, 1.5, True, "a", "2024-01-01", None, ""]
     assert list(second.values()) == [-2, 2.0, None, "b\nc", None, None, "x"]
+
+
+def test_compressed_text_that_is_cut(tmp_path: pathlib.Path) -> None:
+    content = gzip.compress(b"a\n" + b"1\n" * 1000)[:-6]
+    for name in ("a.csv.gz", "a.jsonl.gz"):
+        with pytest.raises(CorruptRecordError, match="a whole gzip stream") as caught:
+            read(tmp_path / name, content)
+        assert caught.value.file == str(tmp_path / name)
 
 
 def test_integers_of_csv_that_are_too_large_keep_their_digits(tmp_path: pathlib.Path) -> None:

@@ -7,6 +7,7 @@ import pathlib
 import pickle
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from tfrecord_beam.errors import WriteError
@@ -127,7 +128,8 @@ def test_spill_file_that_does_not_hold_what_was_written(
     assert caught.value.file == str(tmp_path / "a")
 
 
-def test_keys_that_cannot_be_sorted() -> None:
-    segments = [Segment("a", 0, 1, 1, 1), Segment("a", 1, 2, 1, "b")]
+@pytest.mark.parametrize("keys", [(1, "b"), (np.array([1, 2]), np.array([1, 2]))])
+def test_keys_that_cannot_be_sorted(keys: tuple[object, object]) -> None:
+    segments = [Segment("a", 0, 1, 1, keys[0]), Segment("a", 1, 2, 1, keys[1])]
     with pytest.raises(WriteError, match=r"^Expected keys that can be sorted, found others: "):
         sort_segments(segments, ordered=True)

@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pyarrow.types as pt
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import DecodeError, EncodeError, Location
+from tfrecord_beam.errors import CorruptRecordError, DecodeError, EncodeError, Location
 from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
@@ -86,6 +86,8 @@ def iter_file(
 def _reading(path: str, file_format: Format) -> Iterator[None]:
     try:
         yield
+    except CorruptRecordError as error:  # of decompression, which knows no name
+        raise error.located(file=path) from error.__cause__
     except (pa.ArrowException, OSError) as error:
         if getattr(error, "errno", None) is not None:
             raise  # it is the reading that failed; Arrow's own errors have no number

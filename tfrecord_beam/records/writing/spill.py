@@ -141,7 +141,7 @@ def sort_segments(segments: Iterable[Segment], *, ordered: bool) -> list[Segment
         return places
     try:
         return sorted(places, key=lambda segment: segment.key)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # numpy's arrays
         raise WriteError(f"Expected keys that can be sorted, found others: {error}") from error
 
 
