@@ -101,7 +101,7 @@ def test_files_that_are_there(records: pathlib.Path, tmp_path: pathlib.Path) -> 
 
 def test_error_leaves_nothing(records: pathlib.Path, tmp_path: pathlib.Path) -> None:
     write_table({"n": pa.array([[1, 2]])}, records / "9.tfrecord")
-    with pytest.raises(DecodeError, match=r"found 2 for feature 'n' .*9\.tfrecord, record 0"):
+    with pytest.raises(DecodeError, match=r"for feature 'n', found 2 .*9\.tfrecord, record 0"):
         run(plan(records / "9.tfrecord", tmp_path / "a.csv", scalars=["n"]))
     assert os.listdir(tmp_path) == ["in"]
 
