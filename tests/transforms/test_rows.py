@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import apache_beam as beam
@@ -63,6 +64,29 @@ def test_beam_knows_their_schema() -> None:
     assert fields[0].type.atomic_type == schema_pb2.INT64
     elements = [field.type.array_type.element_type.atomic_type for field in fields[1:]]
     assert elements == [schema_pb2.STRING, schema_pb2.FLOAT]
+
+
+class TakeTables(beam.DoFn):
+    """A step that takes rows in batches, by Beam's own means."""
+
+    def get_input_batch_type(self, input_element_type: object) -> type:
+        table: type = pa.Table
+        return table
+
+    @beam.DoFn.yields_elements
+    def process_batch(self, batch: pa.Table) -> Iterator[Any]:
+        yield batch.schema, batch.to_pylist()
+
+
+def test_beam_makes_tables_of_them() -> None:
+    create = beam.Create([BATCH]).with_output_types(pa.RecordBatch)
+    to_rows = ToRows(PEOPLE, scalars=["age"], strings=True)
+    parts = run(create, to_rows, beam.ParDo(TakeTables())).elements
+    rows = [row for _, part in parts for row in part]
+    assert rows[0] == {"age": 42, "name": ["Ann"], "scores": [0.5, 1.5]}
+    assert len(rows) == BATCH.num_rows
+    assert parts[0][0].field("age").type == pa.int64()
+    assert parts[0][0].field("scores").type.value_type == pa.float32()
 
 
 def test_there_and_back(tmp_path: pathlib.Path) -> None:

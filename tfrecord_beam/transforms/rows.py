@@ -53,7 +53,8 @@ class ToRows(beam.PTransform):
     """Gives each row of batches as a Beam row: PCollection[pa.RecordBatch] -> PCollection[Row].
 
     The rows have a schema that Beam knows, as its SQL, YAML, data frames and transforms of other
-    languages need. A feature is a sequence of int64, float or bytes, None where it is missing.
+    languages need. A feature is a sequence of int64, float or bytes, None where it is missing. Beam
+    gives them in batches again to a DoFn whose `process_batch` takes `pa.Table`.
 
     Example::
 
