@@ -73,7 +73,7 @@ class TakeTables(beam.DoFn):
         table: type = pa.Table
         return table
 
-    @beam.DoFn.yields_elements
+    @beam.DoFn.yields_elements  # type: ignore[untyped-decorator]
     def process_batch(self, batch: pa.Table) -> Iterator[Any]:
         yield batch.schema, batch.to_pylist()
 
@@ -81,7 +81,8 @@ class TakeTables(beam.DoFn):
 def test_beam_makes_tables_of_them() -> None:
     create = beam.Create([BATCH]).with_output_types(pa.RecordBatch)
     to_rows = ToRows(PEOPLE, scalars=["age"], strings=True)
-    parts = run(create, to_rows, beam.ParDo(TakeTables())).elements
+    take: beam.DoFn = TakeTables()  # type: ignore[no-untyped-call]
+    parts = run(create, to_rows, beam.ParDo(take)).elements
     rows = [row for _, part in parts for row in part]
     assert rows[0] == {"age": 42, "name": ["Ann"], "scores": [0.5, 1.5]}
     assert len(rows) == BATCH.num_rows
