@@ -134,3 +134,6 @@ def test_pipeline(parquet: str, tmp_path: pathlib.Path, capfd: pytest.CaptureFix
     assert pathlib.Path(target).read_text() == '"n","p"\n1,"a"\n2,"b"\n3,"a"\n'
     assert main(arguments) == 2
     assert "Expected no file of this name, found one" in capfd.readouterr().err
+    target = str(tmp_path / "c.parquet")
+    assert main(["convert", str(tmp_path / "out"), target, "--beam"]) == 0
+    assert pq.read_schema(target).types == [pa.int64(), pa.large_string()]

@@ -78,7 +78,8 @@ def _add_column_forms(parser: argparse.ArgumentParser) -> None:
         "--strings",
         type=arguments.split_names,
         metavar="A,B",
-        help="from TFRecord: columns of text; default: those that are text by the schema",
+        help="from TFRecord: columns of text; default: those that are text by the schema, or "
+        "without one in all records",
     )
     parser.add_argument(
         "--partition-columns",

@@ -113,8 +113,7 @@ def convert_files(
     """
     conversion = plan_conversion(source, target, schema, BeamFileSystem(), **options)
     if conversion.needs_inference:
-        chosen = {"record_type": conversion.record_type}
-        inferred = infer_schema(conversion.paths, chosen, pipeline_options)
+        inferred = infer_schema(conversion.paths, conversion.inference_options, pipeline_options)
         conversion = dataclasses.replace(conversion, schema=inferred)
     transform = ConvertFiles(conversion)
     text, _ = run_for_text(

@@ -90,7 +90,9 @@ def test_columns_are_those_of_the_schema(records: str, tmp_path: pathlib.Path) -
         table = pq.read_table(tmp_path / "b.parquet")
         assert table.schema.names == ["f", "i", "l", "s"]
         assert table.schema.field("i").type == pa.int64()
-        assert table.schema.field("s").type == pa.large_binary()
+        assert table.schema.field("s").type == pa.large_string()
+    convert(records, tmp_path / "b.parquet", strings=False, mode="overwrite")
+    assert pq.read_schema(tmp_path / "b.parquet").field("s").type == pa.large_binary()
 
 
 def test_types_come_back_by_the_schema_of_the_first_file(tmp_path: pathlib.Path) -> None:
@@ -134,6 +136,12 @@ def test_lists_are_none_of_csv(records: str, tmp_path: pathlib.Path) -> None:
         with pytest.raises(DecodeError, match=r"for feature 'l', found 2 .* record 0"):
             convert(records, tmp_path / "a.csv", scalars=scalars)
     assert os.listdir(tmp_path) == ["in"]
+
+
+def test_bytes_of_which_some_are_no_text_stay_bytes(tmp_path: pathlib.Path) -> None:
+    write_table({"x": np.array([b"a", b"\xff"])}, tmp_path / "a.tfrecord")
+    convert(tmp_path / "a.tfrecord", tmp_path / "a.parquet")
+    assert pq.read_table(tmp_path / "a.parquet").to_pydict() == {"x": [b"a", b"\xff"]}
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])

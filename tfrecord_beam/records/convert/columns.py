@@ -75,7 +75,8 @@ def choose_columns(conversion: Conversion, *, progress: OnProgress | None = None
     if record_type == "ByteArray":
         scalars, strings = [BYTE_ARRAY_COLUMN], [BYTE_ARRAY_COLUMN] if is_text else []
     elif schema is None:
-        schema = infer_schema(conversion.paths, record_type=record_type, progress=progress)
+        options = conversion.inference_options
+        schema = infer_schema(conversion.paths, progress=progress, **options)
     if conversion.partition_columns is not None and schema is not None:
         schema = _add_partition_columns(schema, conversion.paths)
     plan = decode_plan(schema, columns=conversion.columns, record_type=record_type)

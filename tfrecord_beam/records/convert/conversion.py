@@ -130,6 +130,12 @@ class Conversion:
             and self.record_type != "ByteArray"
         )
 
+    @property
+    def inference_options(self) -> dict[str, Any]:
+        """What `infer_schema` is asked where all records must be read: to find text, if need be."""
+        find_text = self.strings is True and not self.target_format.is_text
+        return {"record_type": self.record_type, "content_domains": find_text}
+
     def name_targets(self) -> list[str]:
         """Returns the path of a file of another format for each of the source."""
         count = len(self.files)

@@ -75,7 +75,8 @@ def convert(
         `iter_batches`. True: those of at most one value by the schema, or without one in all
         records. CSV has single values in any case.
       strings: from TFRecord, which columns come as strings instead of bytes, as for `iter_batches`.
-        CSV and JSON have strings in any case.
+        True: those that are text by the schema, or without one in all records. CSV and JSON have
+        strings in any case.
       partition_columns: from TFRecord, "hive" for columns of what folders ``name=value`` tell.
       compression: of what is written. "auto": what the suffix says; else snappy for Parquet and
         none for others.
