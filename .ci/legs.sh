@@ -104,6 +104,12 @@ leg_tests() {
   bash -euo pipefail -c "$command"
 }
 
+# The tests that the others leave out for their time.
+leg_slow() {
+  enter_venv '' -e '.[test]'
+  pytest -q -n 2 -m slow
+}
+
 # The oldest versions that pyproject.toml allows.
 leg_lowest() {
   enter_venv 3.10 -e '.[test]' -c .ci/constraints-lowest.txt

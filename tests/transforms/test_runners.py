@@ -20,6 +20,12 @@ from tfrecord_beam.transforms.infer import InferSchema
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
 from tfrecord_beam.transforms.write import WriteToTFRecord
 
+MODES = [
+    "in_memory",
+    "multi_threading",
+    pytest.param("multi_processing", marks=pytest.mark.slow),
+]
+
 
 def options_of(mode: str) -> PipelineOptions:
     return PipelineOptions(
@@ -31,7 +37,7 @@ def options_of(mode: str) -> PipelineOptions:
     )
 
 
-@pytest.mark.parametrize("mode", ["in_memory", "multi_threading", "multi_processing"])
+@pytest.mark.parametrize("mode", MODES)
 def test_records_are_the_same_on_each_runner(
     mode: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,7 +55,7 @@ def test_records_are_the_same_on_each_runner(
         assert_that(schema, equal_to([expected]), label="Schema")
 
 
-@pytest.mark.parametrize("mode", ["in_memory", "multi_threading", "multi_processing"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("num_shards", [None, 3])
 def test_files_written_on_each_runner(
     mode: str, num_shards: int | None, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch

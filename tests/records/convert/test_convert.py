@@ -377,6 +377,7 @@ _ENDLESS = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["b.parquet", "b.jsonl"])
 def test_process_that_is_killed(tmp_path: pathlib.Path, name: str) -> None:
     source, target = tmp_path / "a.tfrecord", tmp_path / "out" / name
@@ -408,6 +409,7 @@ _MEMORY = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("suffix", "target"),
     [(".parquet", ".tfrecord"), (".tfrecord", ".parquet"), (".csv", ".tfrecord")],

@@ -12,6 +12,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.parametrize(
     ("how", "mode"),
