@@ -43,8 +43,9 @@ def add_parser(verbs: Verbs) -> None:
         help="convert Parquet, CSV, JSON lines or Arrow to TFRecord, and back",
         description="Converts FILES to TARGET; one side is TFRecord. The formats are told by the "
         "suffixes: .tfrecord or none, .parquet, .csv, .jsonl, .arrow (IPC file), .arrows (IPC "
-        "stream); of TFRecord and text with .gz and the like behind. From TFRecord, columns of at "
-        "most one value in each record become single values. TARGET is whole or not there. A "
+        "stream); of TFRecord and text with .gz and the like behind. The first line of a CSV file "
+        "has the names of its columns. From TFRecord, columns of at most one value in each record "
+        "become single values. TARGET is whole or not there. A "
         "pipeline does it with --beam, or if there are other options: they go to Beam; write them "
         "as --NAME=VALUE. It writes TFRecord in shards, as a-00000-of-00004.tfrecord of a TARGET "
         "a.tfrecord, and another format in a file for each of FILES.",
