@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.errors import CorruptRecordError, Location, WriteError
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.hive import Partition
 from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
@@ -19,6 +19,9 @@ from tfrecord_beam.records.writing.frames import FramedRecords
 
 BUFFER_BYTES = 32 << 20
 """Bytes of frames that a bundle holds back. With 1,000 destinations pieces of 32 kB come of it."""
+
+_PART_BYTES = 300
+"""What holding some frames back takes besides their bytes; with keys, for every record."""
 
 MAX_OPEN_FILES = 64
 """Spill files that a merge has open at once."""
@@ -78,7 +81,7 @@ class SpillWriter:
     def add(self, destination: Destination, frames: FramedRecords, key: Any = None) -> None:
         """Adds records. Those without a key that come together share a segment."""
         self._pending.setdefault(destination, []).append((frames, key))
-        self._pending_bytes += frames.num_bytes
+        self._pending_bytes += frames.num_bytes + _PART_BYTES
         if self._pending_bytes >= BUFFER_BYTES:
             self._flush()
 
@@ -157,11 +160,14 @@ def read_segments(
         for segment in segments:
             size = segment.end - segment.begin
             data = files.read(segment.path, segment.begin, size)
-            frames = FramedRecords.from_frames(data)
-            if (len(data), frames.num_records) != (size, segment.num_records):
+            try:
+                frames = FramedRecords.from_frames(data)
+                found = f"{frames.num_records} of {len(data)}"
+            except CorruptRecordError:
+                found = f"{len(data)} bytes that are no whole records"
+            if found != f"{segment.num_records} of {size}":
                 raise WriteError(
-                    f"Expected {segment.num_records} records of {size} bytes, "
-                    f"found {frames.num_records} of {len(data)}",
+                    f"Expected {segment.num_records} records of {size} bytes, found {found}",
                     Location(segment.path, segment.begin),
                 )
             yield frames
