@@ -134,6 +134,23 @@ def test_rename_of_one_file_that_fails_for_good(
     assert paths_in(tmp_path) == sorted([*NAMES[:2], old])  # of what was there no byte is lost
 
 
+@pytest.mark.parametrize("method", ["create", "write", "rename"])
+@pytest.mark.parametrize("mode", ["error", "append"])
+def test_index_that_cannot_be_put_beside_its_file(
+    tmp_path: pathlib.Path, method: str, mode: str
+) -> None:
+    class NoIndex(FaultyFileSystem):
+        """Fails for what comes after the first file is in place: that is its index."""
+
+        def rename(self, source: str, target: str, *, replace: bool = True) -> None:
+            super().rename(source, target, replace=replace)
+            self._always = {method}
+
+    with pytest.raises(WriteError, match=r"^Expected to "):
+        write(tmp_path, NoIndex(tmp_path / "no plan"), mode=mode, write_index=True)
+    assert paths_in(tmp_path) == []
+
+
 def shard_files(folder: pathlib.Path, count: int) -> list[ShardFile]:
     files = []
     for shard in range(count):

@@ -214,6 +214,22 @@ class DirectOutputFileSystem:
         return DirectFileSystem()
 
 
+def write_file(file_system: OutputFileSystem, path: str, data: Buffer) -> None:
+    """Writes a file of these bytes.
+
+    Raises:
+      WriteError: it cannot be written; a part of it may be there.
+    """
+    file = file_system.create(path)
+    try:
+        file.write(data)
+    except BaseException:
+        with contextlib.suppress(WriteError):
+            file.close()
+        raise
+    file.close()
+
+
 @contextlib.contextmanager
 def reporting(action: str, path: str) -> Iterator[None]:
     """Turns the errors of a store into a WriteError: what could not be done, where, and why."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.hive import Partition, format_path
 from tfrecord_beam.records.index import index_path
-from tfrecord_beam.records.writing.file_system import OutputFileSystem
+from tfrecord_beam.records.writing.file_system import OutputFileSystem, write_file
 from tfrecord_beam.records.writing.folder import OutputFolder
 from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.names import SUCCESS_NAME, make_id
@@ -229,7 +229,7 @@ def publish(
     *,
     is_retried: bool = False,
 ) -> WrittenFile:
-    """Puts a file in its place, and returns it.
+    """Puts a file in its place, with its index, and returns it.
 
     Args:
       publication: the file.
@@ -242,17 +242,45 @@ def publish(
     Raises:
       WriteError: it cannot be renamed, also when that is tried again.
     """
-    temporary, written, index_data = publication
-    folder = options.names.temporary_folder(write.id)
+    written = place_file(publication, options, write, file_system, is_retried=is_retried)
+    place_index(publication, options, write, file_system)
+    return written
+
+
+def place_file(
+    publication: Publication,
+    options: WriteOptions,
+    write: StartedWrite,
+    file_system: OutputFileSystem,
+    *,
+    is_retried: bool = False,
+) -> WrittenFile:
+    """Does what `publish` does, but for the index."""
+    temporary, written, _ = publication
     if temporary is None:
-        temporary = make_temporary_path(folder)
+        temporary = make_temporary_path(options.names.temporary_folder(write.id))
         with FrameFile(file_system, temporary, options.codec) as empty:
             pass
         written = written._replace(num_bytes=empty.num_bytes)
     _retry(functools.partial(_rename, temporary, written, options, write, file_system, is_retried))
-    if index_data is not None:
-        _retry(functools.partial(_put_index, index_data, written.path, folder, file_system))
     return written
+
+
+def place_index(
+    publication: Publication,
+    options: WriteOptions,
+    write: StartedWrite,
+    file_system: OutputFileSystem,
+) -> None:
+    """Puts the index of a file that is in its place beside it, if it is to have one.
+
+    Raises:
+      WriteError: as `publish`.
+    """
+    _, written, index_data = publication
+    if index_data is not None:
+        folder = options.names.temporary_folder(write.id)
+        _retry(functools.partial(_put_index, index_data, written.path, folder, file_system))
 
 
 def _rename(
@@ -313,9 +341,7 @@ def _mark_path(options: WriteOptions, write: StartedWrite) -> str:
 
 def _put_index(index_data: bytes, path: str, folder: str, file_system: OutputFileSystem) -> None:
     temporary = make_temporary_path(folder)
-    file = file_system.create(temporary)
-    file.write(index_data)
-    file.close()
+    write_file(file_system, temporary, index_data)
     file_system.rename(temporary, index_path(path))
 
 

@@ -21,8 +21,9 @@ from tfrecord_beam.records.writing.publish import (
     WrittenFile,
     finish,
     name_files,
+    place_file,
+    place_index,
     plan_ending,
-    publish,
     start_write,
     tell_what_is_there,
 )
@@ -167,7 +168,8 @@ def write_batches(
         publications = name_files(files, options, write)
         ending = plan_ending(publications, options, write, file_system)
         for publication in publications:
-            written.append(publish(publication, options, write, file_system))
+            written.append(place_file(publication, options, write, file_system))
+            place_index(publication, options, write, file_system)
         finish(written, ending, options, file_system)
     except BaseException as error:
         with contextlib.suppress(WriteError):  # the first error is the one to tell
