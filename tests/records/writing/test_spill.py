@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tfrecord_beam.errors import WriteError
+from tfrecord_beam.errors import EncodeError, WriteError
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing import spill
@@ -133,5 +133,5 @@ def test_spill_file_that_does_not_hold_what_was_written(
 @pytest.mark.parametrize("keys", [(1, "b"), (np.array([1, 2]), np.array([1, 2]))])
 def test_keys_that_cannot_be_sorted(keys: tuple[object, object]) -> None:
     segments = [Segment("a", 0, 1, 1, keys[0]), Segment("a", 1, 2, 1, keys[1])]
-    with pytest.raises(WriteError, match=r"^Expected keys that can be sorted, found others: "):
+    with pytest.raises(EncodeError, match=r"^Expected keys that can be sorted, found others: "):
         sort_segments(segments, ordered=True)

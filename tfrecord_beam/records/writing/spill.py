@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from tfrecord_beam.errors import CorruptRecordError, Location, WriteError
+from tfrecord_beam.errors import CorruptRecordError, EncodeError, Location, WriteError
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.hive import Partition
 from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
@@ -137,7 +137,7 @@ def sort_segments(segments: Iterable[Segment], *, ordered: bool) -> list[Segment
         places: a second attempt gives the same file as the first.
 
     Raises:
-      WriteError: keys that have no order among them.
+      EncodeError: keys that have no order among them.
     """
     places = sorted(segments, key=lambda segment: (segment.path, segment.begin))
     if not ordered:
@@ -145,7 +145,7 @@ def sort_segments(segments: Iterable[Segment], *, ordered: bool) -> list[Segment
     try:
         return sorted(places, key=lambda segment: segment.key)
     except (TypeError, ValueError) as error:  # numpy's arrays
-        raise WriteError(f"Expected keys that can be sorted, found others: {error}") from error
+        raise EncodeError(f"Expected keys that can be sorted, found others: {error}") from error
 
 
 def read_segments(
