@@ -103,7 +103,8 @@ class WriteToTFRecord(beam.PTransform):
         `num_shards`.
       seed: of the shuffle; None: another one each time.
       ordered: elements are pairs of a key and one of the above; they are written to one file, in
-        the order of the keys.
+        the order of the keys. What is noted of each pair is held in memory: of very many rows give
+        pairs of batches.
       write_success: write an empty file ``_SUCCESS`` after the others, as Hadoop does.
       write_index: write beside each file where its records begin, so that reading splits it without
         a search. Compressed files have no use for that.
