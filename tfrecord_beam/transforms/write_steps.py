@@ -91,11 +91,16 @@ class WriteSteps:
         self, keyed: tuple[int, Iterable[Publication]], write: StartedWrite
     ) -> Iterator[WrittenFile]:
         for publication in keyed[1]:
-            yield self.publish_one(publication, write)
+            # An attempt finds the temporary file of the one before; but each makes an empty one.
+            yield self.publish_one(publication, write, is_remade=publication.temporary is None)
 
-    def publish_one(self, publication: Publication, write: StartedWrite) -> WrittenFile:
+    def publish_one(
+        self, publication: Publication, write: StartedWrite, *, is_remade: bool
+    ) -> WrittenFile:
         try:
-            written = publish(publication, self.options, write, self.file_system, is_retried=True)
+            written = publish(
+                publication, self.options, write, self.file_system, is_remade=is_remade
+            )
         except WriteError as error:
             raise tell_what_is_there(error, self.options, self.file_system) from error
         _count_file(written)
@@ -213,7 +218,7 @@ class PublishPane(LibraryDoFn):
         check_results(results, files)
         publications = name_files(files, steps.options, write, is_windowed=True)
         for publication in publications:
-            yield steps.publish_one(publication, write)
+            yield steps.publish_one(publication, write, is_remade=True)
         spills = sorted({segment.path for pieces in merges for segment in pieces.segments})
         yield TaggedOutput(SPILLS, spills)
 

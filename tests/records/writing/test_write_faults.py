@@ -178,7 +178,7 @@ def test_publishing_an_empty_file_twice(tmp_path: pathlib.Path, compression: str
     write = start_write(options, file_system)
     [publication] = name_files([], options, write)
     for _ in range(2):
-        file = publish.publish(publication, options, write, file_system, is_retried=True)
+        file = publish.publish(publication, options, write, file_system, is_remade=True)
     assert [str(path) for path in tmp_path.glob("a*")] == [file.path]
 
 
@@ -190,7 +190,7 @@ def test_publishing_what_another_attempt_made(tmp_path: pathlib.Path, mode: str)
     for _ in range(2):  # shard 1 has no record: each attempt makes an empty file
         publications = name_files(shard_files(tmp_path, 3)[::2], options, write)
         for each in publications:
-            publish.publish(each, options, write, file_system, is_retried=True)
+            publish.publish(each, options, write, file_system, is_remade=True)
     names = [pathlib.Path(each.written.path).name for each in publications]
     contents = [(tmp_path / name).read_bytes() for name in names]
     assert contents == [b"x", b"", b"xxx"]
@@ -210,10 +210,10 @@ def test_temporary_file_that_is_gone(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize("mode", ["error", "append", "overwrite"])
 @pytest.mark.parametrize(
-    ("content", "is_retried"), [(b"x", False), (b"y", False), (b"", False), (b"y", True)]
+    ("content", "is_remade"), [(b"x", False), (b"y", False), (b"", False), (b"y", True)]
 )
 def test_file_of_another_write(
-    tmp_path: pathlib.Path, mode: str, content: bytes, is_retried: bool
+    tmp_path: pathlib.Path, mode: str, content: bytes, is_remade: bool
 ) -> None:
     file_system = DirectOutputFileSystem()
     options = options_of(tmp_path, mode=mode)
@@ -222,11 +222,11 @@ def test_file_of_another_write(
     target = pathlib.Path(publication.written.path)
     target.write_bytes(content)
     if mode == "overwrite":
-        publish.publish(publication, options, write, file_system, is_retried=is_retried)
+        publish.publish(publication, options, write, file_system, is_remade=is_remade)
         assert target.read_bytes() == b"x"
         return
     with pytest.raises(WriteError, match="File exists"):
-        publish.publish(publication, options, write, file_system, is_retried=is_retried)
+        publish.publish(publication, options, write, file_system, is_remade=is_remade)
     assert target.read_bytes() == content
 
 

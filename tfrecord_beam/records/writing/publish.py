@@ -227,7 +227,7 @@ def publish(
     write: StartedWrite,
     file_system: OutputFileSystem,
     *,
-    is_retried: bool = False,
+    is_remade: bool = False,
 ) -> WrittenFile:
     """Puts a file in its place, with its index, and returns it.
 
@@ -236,13 +236,13 @@ def publish(
       options: the mode, and where the file is.
       write: the write.
       file_system: where files are.
-      is_retried: whether an attempt that nobody knows of may have put the file in its place, made
-        from the same records: then one of equal bytes that is there is that one.
+      is_remade: whether each attempt makes the temporary file anew, from the same records: a file
+        of equal bytes that is in the place is then that of an earlier one, which nobody knows of.
 
     Raises:
       WriteError: it cannot be renamed, also when that is tried again.
     """
-    written = place_file(publication, options, write, file_system, is_retried=is_retried)
+    written = place_file(publication, options, write, file_system, is_remade=is_remade)
     place_index(publication, options, write, file_system)
     return written
 
@@ -253,7 +253,7 @@ def place_file(
     write: StartedWrite,
     file_system: OutputFileSystem,
     *,
-    is_retried: bool = False,
+    is_remade: bool = False,
 ) -> WrittenFile:
     """Does what `publish` does, but for the index."""
     temporary, written, _ = publication
@@ -262,7 +262,7 @@ def place_file(
         with FrameFile(file_system, temporary, options.codec) as empty:
             pass
         written = written._replace(num_bytes=empty.num_bytes)
-    _retry(functools.partial(_rename, temporary, written, options, write, file_system, is_retried))
+    _retry(functools.partial(_rename, temporary, written, options, write, file_system, is_remade))
     return written
 
 
@@ -289,13 +289,13 @@ def _rename(
     options: WriteOptions,
     write: StartedWrite,
     file_system: OutputFileSystem,
-    is_retried: bool,
+    is_remade: bool,
 ) -> None:
     replace = options.mode.startswith("overwrite")
     try:
         file_system.rename(temporary, written.path, replace=replace)
     except WriteError:
-        if not _is_in_place(temporary, written, options, write, file_system, is_retried):
+        if not _is_in_place(temporary, written, options, write, file_system, is_remade):
             raise
 
 
@@ -305,7 +305,7 @@ def _is_in_place(
     options: WriteOptions,
     write: StartedWrite,
     file_system: OutputFileSystem,
-    is_retried: bool,
+    is_remade: bool,
 ) -> bool:
     """Returns whether an earlier attempt has put the file in its place."""
     size = file_system.find_size(written.path)
@@ -316,7 +316,7 @@ def _is_in_place(
         )
         return size == written.num_bytes and is_alive
     # Else it stopped in the middle of a renaming, or it made a temporary file of its own.
-    compare = file_system.are_equal if is_retried else file_system.are_same
+    compare = file_system.are_equal if is_remade else file_system.are_same
     return compare(temporary, written.path)
 
 
