@@ -151,7 +151,17 @@ def test_spark_file(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.parametrize(
     "unsupported",
-    ["interval", "decimal", array("interval"), {"type": "map"}, spark(), {"type": "udt"}],
+    [
+        "interval",
+        "decimal",
+        "decimal(0,0)",
+        "decimal(39,2)",
+        "decimal(5,9999999999)",
+        array("interval"),
+        {"type": "map"},
+        spark(),
+        {"type": "udt"},
+    ],
 )
 def test_refused_spark_types(unsupported: Any) -> None:
     text = r"^Expected a type among boolean, .* of these for feature 'x', found [a-z]+ \(cast the"

@@ -38,7 +38,10 @@ SPARK_TYPES = {
     "void": pa.null(),
 }
 """The Arrow type of each simple type of Spark, by its name in JSON."""
-_DECIMAL = re.compile(r"decimal\((\d+), *(-?\d+)\)")
+
+_DECIMAL = re.compile(r"decimal\((\d+), *(-?\d{1,3})\)")
+_MAX_DIGITS = 38
+"""Of Spark's decimals, as of Arrow's of 128 bits."""
 
 
 def is_spark_schema(value: object) -> bool:
@@ -85,7 +88,7 @@ def _arrow_type(name: str, spark_type: Any) -> pa.DataType:
         return pa.list_(_arrow_type(name, spark_type["elementType"]))
     if isinstance(spark_type, str):
         decimal = _DECIMAL.fullmatch(spark_type)
-        if decimal:
+        if decimal and 1 <= int(decimal[1]) <= _MAX_DIGITS:
             return pa.decimal128(int(decimal[1]), int(decimal[2]))
         if spark_type in SPARK_TYPES:
             return SPARK_TYPES[spark_type]
