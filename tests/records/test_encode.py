@@ -48,12 +48,6 @@ def test_batch_without_columns() -> None:
     assert RecordEncoder().encode_records(batch) == [example()] * 2
 
 
-def test_name_with_nul() -> None:
-    batch = pa.record_batch({"a\0b": [1], "a": [2]})
-    expected = [example(entry("a\0b", int64(1)), entry("a", int64(2)))]
-    assert RecordEncoder().encode_records(batch) == expected
-
-
 SEQUENCES = pa.array(
     [{"x": [[1], None, []], "a": [["s"]]}, None, {"x": [], "a": None}, {"x": None, "a": [None]}],
     pa.struct([("x", pa.list_(pa.list_(pa.int32()))), ("a", pa.list_(pa.list_(pa.string())))]),

@@ -11,6 +11,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tests.schema.test_ragged import add_ragged
 from tfrecord_beam.errors import EncodeError, SchemaError
 from tfrecord_beam.kernel.plan import Kind
+from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.schema.features import (
     Features,
     check_kinds,
@@ -225,3 +226,13 @@ def test_rows_that_hold_no_record(rows: list[Any], found: str) -> None:
     assert str(raised.value) == (
         f"Expected one record in each row, found {found} - at record 1, feature 'r'"
     )
+
+
+@pytest.mark.parametrize("record_type", ["Example", "SequenceExample"])
+@pytest.mark.parametrize("column", [FLAT, NESTED])
+def test_names_that_nobody_could_read_again(record_type: str, column: pa.Array) -> None:
+    if record_type == "Example" and column is NESTED:
+        return
+    batch = pa.record_batch({"a\0b": column})
+    with pytest.raises(SchemaError, match=r"^Expected features without NUL in their names, found"):
+        RecordEncoder(record_type=record_type).encode_frames(batch)  # type: ignore[arg-type]

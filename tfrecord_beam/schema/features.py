@@ -130,6 +130,9 @@ def to_record_features(batch: pa.RecordBatch, rules: FeatureRules) -> Features:
             context.append((name, to_features(name, column, null_values=rules.null_values)))
     check_distinct((name for name, _ in context), "features")
     check_distinct((name for name, _ in feature_lists), "feature lists")
+    for name, _ in (*context, *feature_lists):
+        if "\0" in name:  # which nobody could read again: the Arrow C interface ends a name there
+            raise SchemaError(f"Expected features without NUL in their names, found {name!r}")
     is_sequence = rules.record_type == "SequenceExample"
     return Features(dict(context), dict(feature_lists) if is_sequence else None)
 
@@ -140,6 +143,7 @@ def are_ready(schema: pa.Schema, rules: FeatureRules) -> bool:
         rules.record_type == "Example"
         and rules.null_values == "error"
         and rules.ragged.keys().isdisjoint(schema.names)
+        and not any("\0" in name for name in schema.names)
         and all(map(is_ready, schema.types))
     )
 

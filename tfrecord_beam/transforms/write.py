@@ -69,6 +69,10 @@ class WriteToTFRecord(beam.PTransform):
     ``ignore``                nothing is written, and the output is empty
     ========================  ====================================================================
 
+    Two writes of one prefix at a time go well only in the mode ``append``. In ``error`` and
+    ``ignore`` one of them fails rather than replace a file of the other; in the others they may
+    leave some files of each.
+
     An unbounded input needs `num_shards`. Its files are those of a window and a pane, which are
     named before the template: ``<prefix>-<start>-<end>-<pane>-SSSSS-of-NNNNN``. Of a bounded input
     with windows too, the pane is always 0.

@@ -156,6 +156,7 @@ def test_json_by_schema(tmp_path: pathlib.Path) -> None:
         ('{"a": 1', "Expected a JSON object in each line, found b'{\"a\": 1'"),
         ("[" * 100_000, "Expected a JSON object in each line"),
         ('{"i": 1, "i": 2}', "'i' comes twice"),
+        ('{"i": -1e400}', "'-1e400' is beyond float64"),
         ('{"i": "x"}', "Expected int64 for feature 'i', found 'x'"),
         ('{"i": 1.5}', r"found 1\.5 .*give a schema|found 1\.5"),
         ('{"s": "\\ud800"}', "feature 's'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -160,7 +161,7 @@ def _iter_json(raw: BinaryFile, path: str, types: RowTypes) -> Iterator[pa.Recor
 def _parse_json(block: LineBlock, index: int) -> dict[str, Any]:
     line = block.line(index)
     try:
-        row = json.loads(line, object_pairs_hook=_to_object)
+        row = json.loads(line, object_pairs_hook=_to_object, parse_float=_to_float)
     except (ValueError, RecursionError) as error:
         raise DecodeError(
             f"Expected a JSON object in each line, found {describe(line)}: {error}",
@@ -171,6 +172,13 @@ def _parse_json(block: LineBlock, index: int) -> dict[str, Any]:
             f"Expected a JSON object in each line, found {describe(row)}", block.location(index)
         )
     return row
+
+
+def _to_float(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):  # Infinity itself is no number of digits
+        raise ValueError(f"{describe(digits)} is beyond float64")
+    return number
 
 
 def _to_object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
