@@ -14,11 +14,20 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.testing import test_stream
 from apache_beam.transforms.periodicsequence import PeriodicImpulse
 from apache_beam.transforms.trigger import AccumulationMode, AfterCount, AfterWatermark, Repeatedly
-from apache_beam.transforms.window import FixedWindows, GlobalWindows, TimestampedValue
+from apache_beam.transforms.window import (
+    FixedWindows,
+    GlobalWindow,
+    GlobalWindows,
+    TimestampedValue,
+)
+from apache_beam.utils.windowed_value import PaneInfo, PaneInfoTiming
 
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.pipelines import run
 from tfrecord_beam import WriteError, WriteToTFRecord
+from tfrecord_beam.records.writing.encoding import make_encoding
+from tfrecord_beam.records.writing.options import Mode, WriteOptions
+from tfrecord_beam.transforms.write_steps import PublishPane, WriteSteps
 
 
 def stream() -> test_stream.TestStream:
@@ -124,6 +133,32 @@ def test_files_are_given_once_they_are_there(tmp_path: pathlib.Path, bundle_repe
     assert {pathlib.Path(path).name for path, _, _ in files} == {
         path for path in paths_in(tmp_path) if not path.startswith(".")
     }
+
+
+@pytest.mark.parametrize("mode", ["error", "append"])
+def test_pane_that_is_published_twice(tmp_path: pathlib.Path, mode: Mode) -> None:
+    options = WriteOptions(tmp_path / "a", num_shards=3, mode=mode)
+    encoding = make_encoding(
+        options,
+        None,
+        record_type="Example",
+        null_as_absent=False,
+        null_values="error",
+        feature_list_columns=None,
+    )
+    steps = WriteSteps(options, encoding)
+    write = steps.start(b"")
+    writer = steps.open_bundle(write)
+    writer.write([b"one", b"two"])
+    keyed = (None, [writer.close()])
+    pane = PaneInfo(True, False, PaneInfoTiming.ON_TIME, 0, 0)
+    first, again = (
+        [*PublishPane(steps).process(keyed, write, GlobalWindow(), pane)] for _ in range(2)
+    )
+    files = first[:-1]
+    assert again[:-1] == files
+    assert sorted(records_in(*(file.path for file in files))) == [b"one", b"two"]
+    assert len(files_in(tmp_path)) == 3
 
 
 def test_local_files_of_an_unbounded_input(tmp_path: pathlib.Path) -> None:
