@@ -296,6 +296,7 @@ def test_what_need_not_be_loaded_is_not(module: str, libraries: set[str]) -> Non
     assert loaded.isdisjoint(libraries)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 @pytest.mark.parametrize(
     ("floors", "libraries"),

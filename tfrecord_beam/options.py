@@ -48,6 +48,7 @@ def check_bool(name: str, value: object) -> None:
 def check_choice(name: str, value: object, choices: object) -> None:
     """Raises ValueError unless the option `name` is one of the strings of a `Literal`.
 
+    >>> from typing import Literal
     >>> check_choice("mode", "append", Literal["append", "overwrite"])
     """
     known = get_args(choices)

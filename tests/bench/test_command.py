@@ -69,6 +69,7 @@ def test_page(tmp_path: Path) -> None:
     assert {name: (tmp_path / name).read_bytes() for name in plots} == plots
 
 
+@pytest.mark.slow
 def test_benchmarks_are_run(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
     options = ["limits", "--quick", "--data", str(tmp_path), "--json", str(file)]

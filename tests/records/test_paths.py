@@ -314,6 +314,7 @@ def test_dangling_link_is_named(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_folders_deeper_than_functions_may_call_each_other(tmp_path: Path) -> None:
     folders = [f"{tmp_path}" + "/d" * depth for depth in range(1, 1100)]
     for folder in folders:
