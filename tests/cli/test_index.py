@@ -31,6 +31,17 @@ def test_json(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert json.loads(capsys.readouterr().out) == {"files": [{"file": path, "index": index}]}
 
 
+def test_compressed_file_among_others(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, "a.tfrecord.gz", *PEOPLE)
+    write(tmp_path, "b.tfrecord", *PEOPLE)
+    assert main(["index", str(tmp_path)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == f"{tmp_path}/.b.tfrecord.index\n"
+    assert f"{path} is compressed, so never split" in captured.err
+
+
 def test_compressed_file(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, "a.tfrecord.gz", *PEOPLE)
     assert main(["index", path]) == 2

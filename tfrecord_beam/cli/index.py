@@ -7,11 +7,11 @@ import json
 from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
-from tfrecord_beam.cli.output import make_printable
+from tfrecord_beam.cli.output import make_printable, print_warning
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
-from tfrecord_beam.records.writing.index import write_index
+from tfrecord_beam.records.writing.index import find_codec, write_index
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs
@@ -27,7 +27,8 @@ def add_parser(verbs: Verbs) -> None:
         description="Reads plain TFRecord files, checks every CRC, and writes beside each file "
         "FOLDER/NAME the side-car FOLDER/.NAME.index, which tells where records begin. With it "
         "readers split a file without a search, also if its records hold TFRecord data "
-        "themselves. Once the file is written anew the index has to be, too; until then readers "
+        "themselves. Compressed files among others are passed over. Once a file is written anew its "
+        "index has to be, too; until then readers "
         "warn and do without.",
     )
     arguments.add_files(parser)
@@ -38,6 +39,9 @@ def run(options: argparse.Namespace) -> int:
     files = match_files(normalize_patterns(options.files), DirectFileSystem())
     written = {}
     for file in files:
+        if len(files) > 1 and find_codec(file.path) != "none":
+            print_warning(f"{file.path} is compressed, so never split: it needs no index")
+            continue
         with show_progress("Indexing", quiet=options.json) as progress:
             write_index(file.path, progress=progress)
         written[file.path] = index_path(file.path)

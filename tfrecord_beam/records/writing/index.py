@@ -28,7 +28,9 @@ def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
       CorruptRecordError: the file is not whole.
       WriteError: the index cannot be written.
     """
-    _check_plain(path)
+    if (codec := find_codec(path)) != "none":
+        message = f"Expected a plain file, found one compressed with {codec}"
+        raise ValueError(render(message, Location(path), "it is not split: it needs no index"))
     builder = IndexBuilder()
     for block in iter_blocks(path, progress=progress):
         end = block.offsets[-1:] + block.lengths[-1:] + FOOTER_BYTES
@@ -47,12 +49,10 @@ def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
     return index
 
 
-def _check_plain(path: str) -> None:
+def find_codec(path: str) -> str:
+    """Returns the codec that the content of a file tells, "none" of a plain one."""
     file = DirectFileSystem().open(path)
     try:
-        codec = detect_codec(file.read(HEAD_BYTES), path)
+        return detect_codec(file.read(HEAD_BYTES), path)
     finally:
         file.close()
-    if codec != "none":
-        message = f"Expected a plain file, found one compressed with {codec}"
-        raise ValueError(render(message, Location(path), "it is not split: it needs no index"))
