@@ -27,8 +27,8 @@ def add_parser(verbs: Verbs) -> None:
         description="Reads plain TFRecord files, checks every CRC, and writes beside each file "
         "FOLDER/NAME the side-car FOLDER/.NAME.index, which tells where records begin. With it "
         "readers split a file without a search, also if its records hold TFRecord data "
-        "themselves. Compressed files among others are passed over. Once a file is written anew its "
-        "index has to be, too; until then readers "
+        "themselves. Compressed files among others are passed over. Once a file is written anew "
+        "its index has to be, too; until then readers "
         "warn and do without.",
     )
     arguments.add_files(parser)
