@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -135,11 +136,12 @@ def test_interrupt_while_waiting() -> None:
     release = threading.Event()
 
     def function(item: int) -> None:
+        time.sleep(0.2)  # until the main thread waits for a result
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         release.wait()
 
     before = threading.active_count()
-    timer = threading.Timer(0.2, release.set)  # else the pool would wait for the function for ever
+    timer = threading.Timer(0.5, release.set)  # else the pool would wait for the function for ever
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         list(map_ahead(function, range(3), 1, in_order=True))
