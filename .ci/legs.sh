@@ -112,12 +112,14 @@ leg_slow() {
 
 # The oldest versions that pyproject.toml allows.
 leg_lowest() {
+  export HYPOTHESIS_PROFILE=few
   enter_venv 3.10 -e '.[test]' -c .ci/constraints-lowest.txt
   pytest -q
 }
 
 # The newest versions that Beam allows; then, for what does not need Beam, the newest pyarrow.
 leg_highest() {
+  export HYPOTHESIS_PROFILE=few
   enter_venv 3.13 -e '.[test]'
   pytest -q
   uv pip install --no-deps --upgrade pyarrow
@@ -127,6 +129,7 @@ leg_highest() {
 # Without the extension: the reference kernel carries the library. The classes and verbs above these
 # folders call no kernel themselves.
 leg_reference() {
+  export HYPOTHESIS_PROFILE=few
   export TFRECORD_BEAM_NO_NATIVE=1
   enter_venv '' -e '.[test]'
   pytest -q tests/kernel tests/records tests/schema tests/tensors tests/transforms tests/contract

@@ -15,6 +15,8 @@ settings.register_profile("dev", max_examples=50, deadline=None, suppress_health
 settings.register_profile(
     "ci", max_examples=500, deadline=None, suppress_health_check=_QUIET, print_blob=True
 )
+# Where the same tests run again with other versions.
+settings.register_profile("few", max_examples=10, deadline=None, suppress_health_check=_QUIET)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 _NO_NATIVE = os.environ.get("TFRECORD_BEAM_NO_NATIVE") == "1"
