@@ -78,8 +78,8 @@ def test_process_that_is_killed(processes_engine: Engine, tmp_path: pathlib.Path
         try:
             processes_engine.run(build)
         except RuntimeError as error:
-            # Prism 2.77 starts no worker a second time: the job fails, and has written nothing. When
-            # it sends to a worker that is just gone it fails by a fault of its own.
+            # Prism 2.77 starts no worker a second time: the job fails and has written nothing. If
+            # it just sends to the worker that is gone, it fails by a fault of its own.
             assert re.search("SDK worker disconnected|send on closed channel", str(error))
             assert not [path for path in paths_in(out) if not path.startswith(".")]
             processes_engine.run(build)
