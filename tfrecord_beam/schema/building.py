@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.kernel.plan import Kind
@@ -17,6 +19,17 @@ FEATURE_TYPES = {
 
 UTF8_TAG = "utf-8"
 """Marks, among the tags of a feature's annotation, bytes that are all text."""
+
+
+def replace_features(
+    schema: schema_pb2.Schema, features: Iterable[schema_pb2.Feature]
+) -> schema_pb2.Schema:
+    """Returns a copy of a schema that has these features instead of its own."""
+    result = schema_pb2.Schema()
+    result.CopyFrom(schema)
+    del result.feature[:]
+    result.feature.extend(features)
+    return result
 
 
 def add_feature(schema: schema_pb2.Schema, path: Path) -> schema_pb2.Feature:

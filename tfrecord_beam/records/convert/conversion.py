@@ -26,6 +26,7 @@ from tfrecord_beam.records.scalars import ColumnChoice
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.names import check_no_pattern
 from tfrecord_beam.records.writing.options import Mode
+from tfrecord_beam.schema.building import replace_features
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
@@ -198,8 +199,4 @@ def plan_conversion(
 def _select_features(schema: schema_pb2.Schema, columns: Sequence[str]) -> schema_pb2.Schema:
     features = {feature.name: feature for feature in schema.feature}
     check_known(columns, features, "columns")
-    selected = schema_pb2.Schema()
-    selected.CopyFrom(schema)
-    del selected.feature[:]
-    selected.feature.extend(features[name] for name in columns)
-    return selected
+    return replace_features(schema, [features[name] for name in columns])

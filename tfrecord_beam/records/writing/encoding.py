@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from tensorflow_metadata.proto.v0 import schema_pb2
-
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.records.writing.elements import RowTypes, row_types
 from tfrecord_beam.records.writing.options import WriteOptions
+from tfrecord_beam.schema.building import replace_features
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType, FeatureKinds, schema_kinds
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
@@ -51,7 +50,9 @@ def make_encoding(
     if loaded is not None and options.partition_by and not options.keep_partition_columns:
         kinds = schema_kinds(loaded, record_type)
         folder_kinds = {name: kinds[name] for name in options.partition_by if name in kinds}
-        loaded = _without(loaded, options.partition_by)
+        loaded = replace_features(
+            loaded, [each for each in loaded.feature if each.name not in options.partition_by]
+        )
     encoder = RecordEncoder(
         loaded,
         record_type=record_type,
@@ -61,12 +62,3 @@ def make_encoding(
         match_schema=True,
     )
     return RowEncoding(encoder, types, folder_kinds)
-
-
-def _without(schema: schema_pb2.Schema, names: Sequence[str]) -> schema_pb2.Schema:
-    """Returns a schema but for the features of these names, which are in folders' names instead."""
-    rest = schema_pb2.Schema()
-    rest.CopyFrom(schema)
-    del rest.feature[:]
-    rest.feature.extend(feature for feature in schema.feature if feature.name not in names)
-    return rest
