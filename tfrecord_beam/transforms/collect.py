@@ -8,7 +8,7 @@ from typing import Any
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
-from apache_beam.transforms.window import BoundedWindow, GlobalWindow
+from apache_beam.transforms.window import BoundedWindow, GlobalWindow, GlobalWindows
 from apache_beam.utils.windowed_value import WindowedValue
 from google.protobuf.message import Message
 
@@ -109,3 +109,9 @@ class CollectByWindow(LibraryDoFn):
         for window, collect in self._collects.items():
             for collected in collect.finish_bundle():
                 yield WindowedValue(collected.value, window.max_timestamp(), (window,))
+
+
+def choose_collect(elements: beam.PCollection[Any]) -> beam.ParDo:
+    """Returns the one of the two that suits the windows of a collection."""
+    is_global = isinstance(elements.windowing.windowfn, GlobalWindows)
+    return beam.ParDo(Collect() if is_global else CollectByWindow())

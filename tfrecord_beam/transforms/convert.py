@@ -170,7 +170,5 @@ class _ConvertFile(LibraryDoFn):
             compression=self._conversion.compression,
             overwrite=True,  # what is there is of an earlier attempt
         )
-        metrics.count("files_written")
-        metrics.count("records_written", num_rows)
-        metrics.count("bytes_written", num_bytes)
+        metrics.count_written(num_rows, num_bytes)
         yield WrittenFile(target, num_rows, num_bytes)

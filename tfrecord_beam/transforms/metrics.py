@@ -30,6 +30,13 @@ def count(name: str, amount: int = 1) -> None:
     Metrics.counter(NAMESPACE, name).inc(amount)
 
 
+def count_written(num_records: int, num_bytes: int) -> None:
+    """Counts a file that is in its place."""
+    count("files_written")
+    count("records_written", num_records)
+    count("bytes_written", num_bytes)
+
+
 class Timer:
     """Counts the time that iterators take to give their elements, in whole milliseconds.
 

@@ -12,7 +12,6 @@ from typing import Any, Optional
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
-from apache_beam.transforms.window import GlobalWindows
 from apache_beam.typehints.row_type import RowTypeConstraint
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
@@ -24,7 +23,7 @@ from tfrecord_beam.records.writing.elements import RowTypes, convert_elements, r
 from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
-from tfrecord_beam.transforms.collect import Collect, CollectByWindow
+from tfrecord_beam.transforms.collect import choose_collect
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _ROW_TYPES: dict[pa.DataType, type] = {
@@ -156,10 +155,8 @@ class FromRows(beam.PTransform):
         )
 
     def expand(self, rows: beam.PCollection[Any]) -> beam.PCollection[pa.RecordBatch]:
-        is_global = isinstance(rows.windowing.windowfn, GlobalWindows)
-        collect = Collect() if is_global else CollectByWindow()
         make = beam.ParDo(self._make).with_output_types(pa.RecordBatch)
-        return rows | "Collect" >> beam.ParDo(collect) | "Batches" >> make
+        return rows | "Collect" >> choose_collect(rows) | "Batches" >> make
 
 
 class _MakeBatch(LibraryDoFn):

@@ -24,7 +24,7 @@ from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
-from tfrecord_beam.transforms.collect import Collect, CollectByWindow
+from tfrecord_beam.transforms.collect import choose_collect
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 from tfrecord_beam.transforms.write_steps import (
     ENDING,
@@ -198,9 +198,7 @@ class WriteToTFRecord(beam.PTransform):
         once = elements.pipeline | "Impulse" >> beam.Impulse()
         write = AsSingleton(once | "Start" >> beam.Map(steps.start))
         if elements.element_type != pa.RecordBatch:
-            is_global = isinstance(elements.windowing.windowfn, GlobalWindows)
-            collect = Collect() if is_global else CollectByWindow()
-            elements = elements | "Collect" >> beam.ParDo(collect)
+            elements = elements | "Collect" >> choose_collect(elements)
         if self._options.write_locality == "local":
             written = elements | "WriteFiles" >> beam.ParDo(WriteLocally(steps), write)
         elif elements.is_bounded:

@@ -103,7 +103,7 @@ class WriteSteps:
             )
         except WriteError as error:
             raise tell_what_is_there(error, self.options, self.file_system) from error
-        _count_file(written)
+        metrics.count_written(written.num_records, written.num_bytes)
         return written
 
     def finish(
@@ -188,7 +188,7 @@ class WriteLocally(WriteWindows):
         steps = self._steps
         files = writer.close().files
         for written in publish_locally(files, steps.options, self._write, steps.file_system):
-            _count_file(written)
+            metrics.count_written(written.num_records, written.num_bytes)
             yield written
         steps.file_system.remove_folder(writer.folder)
 
@@ -228,9 +228,3 @@ def _name_window(window: BoundedWindow, pane: int = 0) -> str:
         return ""
     start = getattr(window, "start", window.end)
     return name_pane(start.micros, window.end.micros, pane)
-
-
-def _count_file(written: WrittenFile) -> None:
-    metrics.count("files_written")
-    metrics.count("records_written", written.num_records)
-    metrics.count("bytes_written", written.num_bytes)
