@@ -143,7 +143,6 @@ def are_ready(schema: pa.Schema, rules: FeatureRules) -> bool:
         rules.record_type == "Example"
         and rules.null_values == "error"
         and rules.ragged.keys().isdisjoint(schema.names)
-        and not any("\0" in name for name in schema.names)
         and all(map(is_ready, schema.types))
     )
 

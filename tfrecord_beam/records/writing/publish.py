@@ -262,7 +262,16 @@ def place_file(
         with FrameFile(file_system, temporary, options.codec) as empty:
             pass
         written = written._replace(num_bytes=empty.num_bytes)
-    _retry(functools.partial(_rename, temporary, written, options, write, file_system, is_remade))
+
+    def rename() -> None:
+        try:
+            file_system.rename(temporary, written.path, replace=replace)
+        except WriteError:
+            if not _is_in_place(temporary, written, options, write, file_system, is_remade):
+                raise
+
+    replace = options.mode.startswith("overwrite")
+    _retry(rename)
     return written
 
 
@@ -281,22 +290,6 @@ def place_index(
     if index_data is not None:
         folder = options.names.temporary_folder(write.id)
         _retry(functools.partial(_put_index, index_data, written.path, folder, file_system))
-
-
-def _rename(
-    temporary: str,
-    written: WrittenFile,
-    options: WriteOptions,
-    write: StartedWrite,
-    file_system: OutputFileSystem,
-    is_remade: bool,
-) -> None:
-    replace = options.mode.startswith("overwrite")
-    try:
-        file_system.rename(temporary, written.path, replace=replace)
-    except WriteError:
-        if not _is_in_place(temporary, written, options, write, file_system, is_remade):
-            raise
 
 
 def _is_in_place(

@@ -101,19 +101,22 @@ class SpillWriter:
                 self._file_system.delete([self._path])
 
     def _flush(self) -> None:
-        if self._file is None and self._pending:
+        if not self._pending:
+            return
+        if self._file is None:
             self._file = self._file_system.create(self._path)
+        file = self._file
         for destination, parts in self._pending.items():
             segments = self._segments.setdefault(destination, [])
-            segments += _join(self._write(frames, key) for frames, key in parts)
+            segments += _join(_write(file, frames, key) for frames, key in parts)
         self._pending.clear()
         self._pending_bytes = 0
 
-    def _write(self, frames: FramedRecords, key: Any) -> Segment:
-        assert self._file is not None
-        begin = self._file.num_bytes
-        self._file.write(frames.frames)
-        return Segment(self._path, begin, self._file.num_bytes, frames.num_records, key)
+
+def _write(file: OutputFile, frames: FramedRecords, key: Any) -> Segment:
+    begin = file.num_bytes
+    file.write(frames.frames)
+    return Segment(file.path, begin, file.num_bytes, frames.num_records, key)
 
 
 def _join(segments: Iterable[Segment]) -> list[Segment]:

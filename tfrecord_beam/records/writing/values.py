@@ -27,7 +27,7 @@ import pyarrow.types as pt
 
 from tfrecord_beam.errors import EncodeError, Location
 from tfrecord_beam.options import describe
-from tfrecord_beam.schema.lists import is_list
+from tfrecord_beam.schema.lists import is_list, unnest
 
 _REFUSALS = (pa.ArrowException, TypeError, ValueError, OverflowError)
 """What pyarrow raises for values that it cannot make an array of."""
@@ -134,11 +134,11 @@ def _infer(values: Sequence[Any], expected: pa.DataType) -> pa.Array:
     """Returns the array of values; pyarrow finds its type, but what it would mix is refused."""
     types = _leaf_types(values)
     families = set(map(_find_family, types))
-    takes_ints = pt.is_floating(_leaf(expected))
+    takes_ints = pt.is_floating(unnest(expected)[1])
     if len(families) > 1 and not (takes_ints and families == {"int", "float"}):
         raise TypeError(f"different types: {families}")
     array = combine(pa.array(values))
-    if pt.is_null(_leaf(array.type)):
+    if pt.is_null(unnest(array.type)[1]):
         return array if pt.is_null(expected) else array.cast(expected)
     if takes_ints and families == {"int"}:
         return array.cast(_with_leaf(array.type, pa.float64()))
@@ -166,10 +166,6 @@ def _find_family(value_type: type) -> str:
         if issubclass(value_type, types):
             return name
     return value_type.__qualname__
-
-
-def _leaf(data_type: pa.DataType) -> pa.DataType:
-    return _leaf(data_type.value_type) if is_list(data_type) else data_type
 
 
 def _with_leaf(data_type: pa.DataType, leaf: pa.DataType) -> pa.DataType:
