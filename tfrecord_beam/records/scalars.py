@@ -18,7 +18,9 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.errors import DecodeError, Location, SchemaError
 from tfrecord_beam.options import describe
 from tfrecord_beam.schema.building import UTF8_TAG
+from tfrecord_beam.schema.lists import flatten_lists
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
+from tfrecord_beam.schema.text import find_non_utf8
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
 ColumnChoice = bool | Sequence[str]
@@ -173,18 +175,10 @@ def _as_text(column: pa.Array) -> pa.Array:
     try:
         return column.cast(pa.large_list(pa.large_string()) if is_list else pa.large_string())
     except pa.ArrowInvalid as error:
-        row, found = next(
-            (row, each)
-            for row, value in enumerate(column.to_pylist())
-            for each in (value or () if is_list else (value,))
-            if each is not None and not _is_utf8(each)
-        )
-        raise _RowError("UTF-8 text", describe(found), row) from error
-
-
-def _is_utf8(value: bytes) -> bool:
-    try:
-        value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+        lists = flatten_lists(column) if is_list else None
+        values = column if lists is None else lists.values
+        index = find_non_utf8(values)
+        if index is None:  # Arrow refuses them for another reason
+            raise
+        row = index if lists is None else lists.list_of(index)
+        raise _RowError("UTF-8 text", describe(values[index].as_py()), row) from error

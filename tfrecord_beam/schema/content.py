@@ -7,6 +7,8 @@ import dataclasses
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfrecord_beam.schema.text import are_utf8
+
 _IMAGES = (
     b"\x89PNG\r\n\x1a\n",
     b"\xff\xd8\xff",  # JPEG
@@ -52,7 +54,7 @@ class Content:
         values = values.cast(pa.large_binary())
         self.values += len(values)
         self.is_image = self.is_image and _are_images(values)
-        self.is_utf8 = self.is_utf8 and _are_utf8(values)
+        self.is_utf8 = self.is_utf8 and are_utf8(values)
         self.is_text = self.is_text and self.is_utf8 and not _any_matches(values, _CONTROL)
         if self.is_text:
             self.words += pc.sum(pc.count_substring_regex(values, r"\S+")).as_py() or 0
@@ -71,14 +73,6 @@ def _are_images(values: pa.Array) -> bool:
     for magic in _IMAGES:
         found = pc.or_(found, pc.starts_with(values, magic))
     return bool(pc.all(found, min_count=0).as_py())
-
-
-def _are_utf8(values: pa.Array) -> bool:
-    try:
-        values.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _any_matches(values: pa.Array, pattern: str) -> bool:

@@ -26,7 +26,6 @@ and lists nested deeper, unless the schema represents them as a ragged tensor (s
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Callable
 from typing import Literal
 
@@ -39,6 +38,7 @@ from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
 from tfrecord_beam.options import MAX_INT
 from tfrecord_beam.schema.lists import PLAIN_LISTS, flatten_lists, is_list, unnest
+from tfrecord_beam.schema.text import are_utf8, find_non_utf8
 
 NullValues = Literal["error", "drop", "fill"]
 """What becomes of a null among the values of a list: an `EncodeError` once it is encoded; left out;
@@ -188,7 +188,7 @@ def _may_need_change(column: pa.Array, value_type: pa.DataType, null_values: Nul
         return False
     while is_list(column.type):
         column = column.values  # There may be others before and after them.
-    return (null_values != "error" and column.null_count > 0) or (is_text and not _is_text(column))
+    return (null_values != "error" and column.null_count > 0) or (is_text and not are_utf8(column))
 
 
 def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.Array:
@@ -242,20 +242,10 @@ def _filled(values: pa.Array) -> pa.Array:
 
 
 def _checked_text(array: pa.Array) -> pa.Array:
-    if not _is_text(array):
-        indexes = range(len(array))
-        index = bisect.bisect_left(indexes, True, key=lambda i: not _is_text(array[: i + 1]))
+    index = find_non_utf8(array)
+    if index is not None:
         raise _UnsupportedValueError(index, "UTF-8 in a string", "other bytes")
     return array
-
-
-def _is_text(array: pa.Array) -> bool:
-    """Returns whether all strings are UTF-8, which Arrow takes for granted unless it is asked."""
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _to_int64(array: pa.Array) -> pa.Array:

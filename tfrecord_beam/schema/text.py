@@ -1,0 +1,39 @@
+"""Bytes and strings that are text: UTF-8."""
+
+from __future__ import annotations
+
+import bisect
+
+import pyarrow as pa
+import pyarrow.types as pt
+
+
+def are_utf8(values: pa.Array) -> bool:
+    r"""Returns whether all values are UTF-8; of strings Arrow takes that for granted unless asked.
+
+    >>> are_utf8(pa.array([b"a", None])), are_utf8(pa.array([b"\xff"]))
+    (True, False)
+
+    Args:
+      values: strings, or bytes of any layout.
+    """
+    try:
+        if pt.is_binary(values.type) or pt.is_large_binary(values.type):
+            values.cast(pa.large_string())
+        else:
+            values.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def find_non_utf8(values: pa.Array) -> int | None:
+    r"""Returns the index of the first value that is not UTF-8, None if all are.
+
+    >>> find_non_utf8(pa.array([b"a", b"\xff"]))
+    1
+    """
+    if are_utf8(values):
+        return None
+    indexes = range(len(values))
+    return bisect.bisect_left(indexes, True, key=lambda i: not are_utf8(values[: i + 1]))
