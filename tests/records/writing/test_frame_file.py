@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
+from tests.records.writing.folders import records_in
 from tfrecord_beam.errors import WriteError
-from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.table import count
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
@@ -20,15 +20,6 @@ RECORDS = [b"one", b"", b"three" * 1000, bytes(range(256))]
 FRAMES = FramedRecords.from_records(RECORDS)
 
 
-def records_of(path: Path) -> list[bytes]:
-    return [record for block in iter_blocks(str(path)) for record in block.records()]
-
-
-@pytest.fixture
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("plan")
-
-
 @pytest.mark.parametrize("codec", CODECS)
 def test_frame_file_holds_what_it_was_given(tmp_path: Path, codec: str) -> None:
     path = tmp_path / "new" / "a"
@@ -37,7 +28,7 @@ def test_frame_file_holds_what_it_was_given(tmp_path: Path, codec: str) -> None:
         file.write(FRAMES.slice(2, 2))
         file.flush()
         file.write(FRAMES.slice(2, 4))
-    assert records_of(path) == RECORDS
+    assert records_in(path) == RECORDS
     assert (file.num_records, file.num_bytes) == (4, path.stat().st_size)
 
 
@@ -73,5 +64,5 @@ def test_short_writes_lose_nothing(tmp_path: Path, plan: Path, codec: str) -> No
     file_system = FaultyFileSystem(plan, most_taken=7)
     with FrameFile(file_system, str(tmp_path / "a"), Compression(codec)) as file:
         file.write(FRAMES)
-    assert records_of(tmp_path / "a") == RECORDS
+    assert records_in(tmp_path / "a") == RECORDS
     assert file.num_bytes == (tmp_path / "a").stat().st_size

@@ -35,11 +35,6 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "RETRY_WAITS_SEC", (0, 0, 0))
 
 
-@pytest.fixture
-def plan(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    return tmp_path_factory.mktemp("plan")
-
-
 def options_of(folder: pathlib.Path, **options: Any) -> WriteOptions:
     return WriteOptions(folder / "a", **{"num_shards": 3, **options})
 

@@ -20,25 +20,16 @@ import pytest
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.records.writing.faulty import FaultyFileSystem
+from tests.records.writing.folders import records_in
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import EncodeError, NoMatchError, SchemaError, WriteError
 from tfrecord_beam.records.encode import RecordEncoder
-from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.table import count
 from tfrecord_beam.records.writing import file_system, writer as writer_module
 from tfrecord_beam.records.writing.writer import TFRecordWriter
 
 CODECS = ["none", "gzip", "zlib", "bz2", "zstd", "lz4", "snappy"]
 BATCH = pa.record_batch({"age": [[42], [], None], "name": [[b"Ada"], [b"a", b"b"], []]})
-
-
-def records_of(path: Path) -> list[bytes]:
-    return [record for block in iter_blocks(str(path)) for record in block.records()]
-
-
-@pytest.fixture
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("plan")
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -56,7 +47,7 @@ def test_records_and_batches_come_back_in_order(tmp_path: Path, codec: str) -> N
         writer.write(b"")
     encode = RecordEncoder().encode_records
     expected = [b"first", *encode(BATCH), b"between", b"view", *encode(BATCH.slice(1)), b""]
-    assert records_of(path) == expected
+    assert records_in(path) == expected
     assert (writer.num_records, writer.num_bytes) == (len(expected), path.stat().st_size)
     assert [each.name for each in path.parent.iterdir()] == ["a"]
 
@@ -70,7 +61,7 @@ def test_file_at_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         writer.flush()
         assert [each.name[:11] for each in (tmp_path / "folder").iterdir()] == [".a.tfrecord"]
     assert (writer.path, writer.num_bytes) == (url, 19)
-    assert records_of(tmp_path / "folder" / "a.tfrecord") == [b"one"]
+    assert records_in(tmp_path / "folder" / "a.tfrecord") == [b"one"]
     with pytest.raises(WriteError, match="Expected no file of this name"):
         TFRecordWriter(url)
     with pytest.raises(RuntimeError), TFRecordWriter(url, mode="overwrite") as writer:
@@ -85,7 +76,7 @@ def test_many_records(tmp_path: Path) -> None:
         for count, record in enumerate(records):
             assert writer.num_records == count
             writer.write(record)
-    assert records_of(tmp_path / "a") == records
+    assert records_in(tmp_path / "a") == records
 
 
 def test_memory_that_changes_later_is_copied(tmp_path: Path) -> None:
@@ -93,7 +84,7 @@ def test_memory_that_changes_later_is_copied(tmp_path: Path) -> None:
     with TFRecordWriter(tmp_path / "a") as writer:
         writer.write(memory)
         memory[:] = b"behind"
-    assert records_of(tmp_path / "a") == [b"before"]
+    assert records_in(tmp_path / "a") == [b"before"]
 
 
 def test_file_is_there_when_it_is_closed(tmp_path: Path) -> None:
@@ -111,7 +102,7 @@ def test_file_is_there_when_it_is_closed(tmp_path: Path) -> None:
     writer.write(b"two")
     writer.close()
     assert list(tmp_path.iterdir()) == [path]
-    assert records_of(path) == [b"one", b"two"]
+    assert records_in(path) == [b"one", b"two"]
 
 
 def test_error_in_the_block_leaves_nothing(tmp_path: Path) -> None:
@@ -160,7 +151,7 @@ def test_overwrite(tmp_path: Path) -> None:
     with TFRecordWriter(path, mode="overwrite") as writer:
         writer.write(b"new")
         assert path.read_bytes() == b"old"
-    assert records_of(path) == [b"new"]
+    assert records_in(path) == [b"new"]
     assert sorted(each.name for each in tmp_path.iterdir()) == [".b.crc", "a"]
 
 
@@ -168,7 +159,7 @@ def test_closed_twice_and_used_later(tmp_path: Path) -> None:
     writer = TFRecordWriter(tmp_path / "a")
     writer.close()
     writer.close()
-    assert records_of(tmp_path / "a") == []
+    assert records_in(tmp_path / "a") == []
     calls: list[Callable[[], None]] = [
         lambda: writer.write(b"x"),
         lambda: writer.write_batch(BATCH),
@@ -204,7 +195,7 @@ def test_record_that_is_no_bytes(tmp_path: Path, record: Any) -> None:
         with pytest.raises(EncodeError, match=text):
             writer.write(record)
         writer.write(b"two")
-    assert records_of(tmp_path / "a") == [b"one", b"two"]
+    assert records_in(tmp_path / "a") == [b"one", b"two"]
 
 
 def test_record_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +205,7 @@ def test_record_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             with pytest.raises(EncodeError, match=r"^Expected at most 10 bytes .*, found 11 - at "):
                 writer.write(record)
         writer.write(bytes(10))
-    assert records_of(tmp_path / "a") == [bytes(10)]
+    assert records_in(tmp_path / "a") == [bytes(10)]
 
 
 def test_batch_that_cannot_be_encoded_is_left_out(tmp_path: Path) -> None:
@@ -227,7 +218,7 @@ def test_batch_that_cannot_be_encoded_is_left_out(tmp_path: Path) -> None:
                 writer.write_batch(batch)
         with pytest.raises(EncodeError):
             writer.write_batch(pa.record_batch({"age": [[None]]}))
-    assert records_of(tmp_path / "a") == RecordEncoder().encode_records(BATCH.select(["age"]))
+    assert records_in(tmp_path / "a") == RecordEncoder().encode_records(BATCH.select(["age"]))
 
 
 def test_options_of_encoding(tmp_path: Path) -> None:
@@ -240,11 +231,11 @@ def test_options_of_encoding(tmp_path: Path) -> None:
     }
     with TFRecordWriter(tmp_path / "a", **options) as writer:
         writer.write_batch(steps)
-    assert records_of(tmp_path / "a") == RecordEncoder(**options).encode_records(steps)
+    assert records_in(tmp_path / "a") == RecordEncoder(**options).encode_records(steps)
 
     with TFRecordWriter(tmp_path / "b", record_type="ByteArray") as writer:
         writer.write_batch(pa.record_batch({"record": [b"one", b"two"]}))
-    assert records_of(tmp_path / "b") == [b"one", b"two"]
+    assert records_in(tmp_path / "b") == [b"one", b"two"]
 
 
 @pytest.mark.parametrize(
@@ -363,7 +354,7 @@ def test_short_writes_of_a_writer_lose_nothing(tmp_path: Path, faulty: Callable[
     with TFRecordWriter(tmp_path / "a") as writer:
         for number in range(100):
             writer.write(bytes([number]) * 50)
-    assert records_of(tmp_path / "a") == [bytes([number]) * 50 for number in range(100)]
+    assert records_in(tmp_path / "a") == [bytes([number]) * 50 for number in range(100)]
 
 
 def test_writer_that_nobody_closes(tmp_path: Path) -> None:
@@ -404,7 +395,7 @@ with tfrecord_beam.TFRecordWriter({str(tmp_path / "a")!r}) as writer:
     finished = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "found it in a fork of that - at" in finished.stdout.splitlines()[0]
     assert finished.stderr == ""
-    assert records_of(tmp_path / "a") == [b"of the parent", b"too"]
+    assert records_in(tmp_path / "a") == [b"of the parent", b"too"]
     assert len(list(tmp_path.iterdir())) == 1
 
 
@@ -421,4 +412,4 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert [each.name[0] for each in tmp_path.iterdir()] == ["."]
     with TFRecordWriter(tmp_path / "a") as writer:
         writer.write(b"again")
-    assert records_of(tmp_path) == [b"again"]
+    assert records_in(tmp_path) == [b"again"]
