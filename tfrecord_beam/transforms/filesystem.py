@@ -23,9 +23,9 @@ from tfrecord_beam.records.writing.file_system import (
     Listing,
     RawFile,
     Store,
-    check_free,
     enter_all,
     enter_none,
+    refuse_if,
     select_entered,
 )
 from tfrecord_beam.urls import has_scheme
@@ -109,7 +109,7 @@ class _BeamStore:
 
     def rename(self, source: str, target: str, *, replace: bool) -> None:
         if not replace:
-            check_free(FileSystems.exists(target))
+            refuse_if(FileSystems.exists(target))
         elif source.startswith(_RENAMES_TO_NEW_NAMES) and FileSystems.exists(target):
             FileSystems.delete([target])
         try:

@@ -15,7 +15,7 @@ from tfrecord_beam.records.convert.columns import choose_columns
 from tfrecord_beam.records.convert.conversion import Conversion, plan_conversion
 from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.convert.sources import iter_file
-from tfrecord_beam.records.convert.targets import check_free, write_file
+from tfrecord_beam.records.convert.targets import write_file
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.files import OnProgress
 from tfrecord_beam.records.parallel import interleave_ahead
@@ -25,6 +25,7 @@ from tfrecord_beam.records.scalars import ColumnChoice
 from tfrecord_beam.records.table import iter_batches
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.options import Mode
+from tfrecord_beam.records.writing.placing import check_free
 from tfrecord_beam.records.writing.publish import WrittenFile
 from tfrecord_beam.records.writing.table import write_table
 from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN

@@ -20,6 +20,7 @@ from tfrecord_beam.records.index import side_car_path
 from tfrecord_beam.records.writing.compression import Compression, ContentFile
 from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
 from tfrecord_beam.records.writing.names import checksum_path, make_id
+from tfrecord_beam.records.writing.placing import check_free, placed_file
 
 _ROW_GROUP_BYTES = 64 << 20
 """Bytes in memory of a row group of Parquet, of which one is held at a time."""
@@ -88,28 +89,13 @@ def _placed(path: str, file_system: OutputFileSystem, overwrite: bool) -> Iterat
     check_free(path, file_system, overwrite=overwrite)
     prefix = side_car_path(path, "-temp-")
     hidden = prefix + make_id()
-    file = file_system.create(hidden)
-    try:
+    with placed_file(hidden, path, file_system, overwrite=overwrite) as file:
         yield file
         check_free(path, file_system, overwrite=overwrite)
         file_system.delete([checksum_path(path)])
-        file_system.rename(hidden, path, replace=overwrite)
-    except BaseException:
-        with contextlib.suppress(WriteError):
-            file.close()
-        with contextlib.suppress(WriteError):
-            file_system.delete([hidden])
-        raise
     with contextlib.suppress(WriteError):
         beside = file_system.list_folder(os.path.dirname(path)).files
         file_system.delete(each for each in beside if each.startswith(prefix))
-
-
-def check_free(path: str, file_system: OutputFileSystem, *, overwrite: bool) -> None:
-    """Raises WriteError if there is a file that may not be replaced."""
-    if file_system.find_size(path) is not None and not overwrite:
-        hint = "mode='overwrite' replaces it"
-        raise WriteError("Expected no file of this name, found one", Location(path), hint)
 
 
 class _Sink:

@@ -242,7 +242,7 @@ def reporting(action: str, path: str) -> Iterator[None]:
         raise WriteError(f"Expected to {action}, found {reason!r}", Location(path)) from error
 
 
-def check_free(is_taken: bool) -> None:
+def refuse_if(is_taken: bool) -> None:
     """Raises the system's error for a name that another file has."""
     if is_taken:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
@@ -264,7 +264,7 @@ class _LocalStore:
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-            check_free(os.path.lexists(target))
+            refuse_if(os.path.lexists(target))
             os.rename(source, target)
         else:
             os.unlink(source)
@@ -312,7 +312,7 @@ class _ArrowStore:
 
     def rename(self, source: str, target: str, *, replace: bool) -> None:
         if not replace:
-            check_free(self.find_size(target) is not None)
+            refuse_if(self.find_size(target) is not None)
         file_system, key = resolve_url(source)
         file_system.move(key, resolve_url(target)[1])
 

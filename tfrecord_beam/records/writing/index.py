@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import numpy as np
 
-from tfrecord_beam.errors import Location, WriteError, render
+from tfrecord_beam.errors import Location, render
 from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES
 from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec
 from tfrecord_beam.records.files import OnProgress, iter_blocks
 from tfrecord_beam.records.index import FileIndex, IndexBuilder, index_path
 from tfrecord_beam.records.paths import DirectFileSystem
-from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, write_file
+from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.names import make_id
+from tfrecord_beam.records.writing.placing import placed_file
 
 
 def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
@@ -39,13 +38,9 @@ def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
     file_system = DirectOutputFileSystem()
     target = index_path(path)
     temporary = f"{target}-temp-{make_id()}"
-    try:
-        write_file(file_system, temporary, index.dump())
-        file_system.rename(temporary, target)
-    except BaseException:
-        with contextlib.suppress(WriteError):  # the first error is the one to tell
-            file_system.delete([temporary])
-        raise
+    with placed_file(temporary, target, file_system, overwrite=True) as file:
+        file.write(index.dump())
+        file.close()
     return index
 
 

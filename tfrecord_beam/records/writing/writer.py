@@ -22,6 +22,7 @@ from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.names import check_no_pattern, checksum_path, make_id
+from tfrecord_beam.records.writing.placing import check_free
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -115,7 +116,7 @@ class TFRecordWriter:
         resolved.warn_if_foreign(stacklevel=2)
         self._may_replace = mode == "overwrite"
         self._file_system = DirectOutputFileSystem()
-        self._check_free()
+        check_free(self.path, self._file_system, overwrite=self._may_replace)
         temporary = side_car_path(self.path, f"-temp-{make_id()}")
         self._file = FrameFile(self._file_system, temporary, resolved)
         self._process = os.getpid()
@@ -191,7 +192,7 @@ class TFRecordWriter:
         self._write_pending()
         with self._discarding():
             self._file.close()
-            self._check_free()
+            check_free(self.path, self._file_system, overwrite=self._may_replace)
             self._file_system.delete([index_path(self.path), checksum_path(self.path)])
             self._file_system.rename(self._file.path, self.path, replace=self._may_replace)
         self._state = "closed"
@@ -243,15 +244,6 @@ class TFRecordWriter:
         self._state = "failed"
         if self._process == os.getpid():  # else it is another's
             self._file.discard()
-
-    def _check_free(self) -> None:
-        """Raises WriteError if there is something at the path that may not be replaced."""
-        if self._file_system.find_size(self.path) is not None and not self._may_replace:
-            raise WriteError(
-                "Expected no file of this name, found one",
-                Location(self.path),
-                "mode='overwrite' replaces it",
-            )
 
     def _refusal(self) -> WriteError:
         """Returns the error for a call that comes too late."""
