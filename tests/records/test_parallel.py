@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.waiting import wait_until
 from tfrecord_beam.records.parallel import interleave_ahead, map_ahead
 
 
@@ -15,7 +17,8 @@ from tfrecord_beam.records.parallel import interleave_ahead, map_ahead
     [(1, "aaabcc"), (2, "abaacc"), (3, "abacac"), (9, "abcaca")],
 )
 def test_sources_are_interleaved(num_threads: int, expected: str) -> None:
-    assert "".join(interleave_ahead(["aaa", "b", "", "cc"], num_threads)) == expected
+    with interleave_ahead(["aaa", "b", "", "cc"], num_threads) as items:
+        assert "".join(items) == expected
 
 
 def test_sources_are_taken_as_they_are_needed() -> None:
@@ -26,10 +29,10 @@ def test_sources_are_taken_as_they_are_needed() -> None:
             taken.append(i)
             yield range(2)
 
-    items = interleave_ahead(sources(), 2)
-    next(items)
-    assert taken == [0, 1]
-    assert len(list(items)) == 9
+    with interleave_ahead(sources(), 2) as items:
+        next(items)
+        assert taken == [0, 1]
+        assert len(list(items)) == 9
     assert taken == [0, 1, 2, 3, 4]
 
 
@@ -38,16 +41,17 @@ def test_error_of_a_source() -> None:
         yield 1
         raise OSError("gone")
 
-    items = interleave_ahead([fail(), [2]], 2)
-    assert [next(items), next(items)] == [1, 2]
-    with pytest.raises(OSError, match="gone"):
-        next(items)
+    with interleave_ahead([fail(), [2]], 2) as items:
+        assert [next(items), next(items)] == [1, 2]
+        with pytest.raises(OSError, match="gone"):
+            next(items)
 
 
 @pytest.mark.parametrize("num_threads", [1, 2, 5])
 @pytest.mark.parametrize("in_order", [False, True])
 def test_each_item_is_mapped_once(num_threads: int, in_order: bool) -> None:
-    found = list(map_ahead(lambda i: i * i, range(20), num_threads, in_order=in_order))
+    with map_ahead(lambda i: i * i, range(20), num_threads, in_order=in_order) as results:
+        found = list(results)
     assert sorted(found) == [i * i for i in range(20)]
     if in_order:
         assert found == sorted(found)
@@ -62,11 +66,11 @@ def test_items_are_taken_only_so_far_ahead(in_order: bool) -> None:
             taken.append(i)
             yield i
 
-    results = map_ahead(lambda i: i, items(), 2, in_order=in_order)
-    for used in range(8):
-        next(results)
-        assert used < len(taken) <= used + 3
-    assert len(list(results)) == 2
+    with map_ahead(lambda i: i, items(), 2, in_order=in_order) as results:
+        for used in range(8):
+            next(results)
+            assert used < len(taken) <= used + 3
+        assert len(list(results)) == 2
 
 
 def test_slow_item_is_waited_for_only_in_order() -> None:
@@ -77,30 +81,62 @@ def test_slow_item_is_waited_for_only_in_order() -> None:
             release.wait()
         return item
 
-    results = map_ahead(function, range(3), 2, in_order=False)
-    assert [next(results), next(results)] == [1, 2]
-    release.set()
-    assert list(results) == [0]
+    with map_ahead(function, range(3), 2, in_order=False) as results:
+        assert [next(results), next(results)] == [1, 2]
+        release.set()
+        assert list(results) == [0]
 
 
 def test_threads_work_at_once() -> None:
     barrier = threading.Barrier(3, timeout=60)
-    list(map_ahead(lambda _: barrier.wait(), range(3), 3, in_order=True))
+    with map_ahead(lambda _: barrier.wait(), range(3), 3, in_order=True) as results:
+        assert sorted(results) == [0, 1, 2]
 
 
 def test_error_of_the_function() -> None:
-    results = map_ahead(lambda i: 1 // i, [1, 0], 1, in_order=True)
-    assert next(results) == 1
-    with pytest.raises(ZeroDivisionError):
-        next(results)
+    with map_ahead(lambda i: 1 // i, [1, 0], 1, in_order=True) as results:
+        assert next(results) == 1
+        with pytest.raises(ZeroDivisionError):
+            next(results)
 
 
-def test_threads_end_with_their_use() -> None:
+@pytest.mark.parametrize("in_order", [False, True])
+def test_threads_end_with_their_use(in_order: bool) -> None:
     before = threading.active_count()
-    results = map_ahead(lambda i: i, interleave_ahead([range(100)], 1), 2, in_order=True)
-    next(results)
-    del results
+    with (
+        interleave_ahead([range(100)], 1) as items,
+        map_ahead(lambda i: i, items, 2, in_order=in_order) as results,
+    ):
+        next(results)
     assert threading.active_count() == before
+
+
+def test_generator_that_is_dropped_waits_for_nothing() -> None:
+    """As the garbage collector may drop it in a thread that holds what its threads need."""
+    release, started = threading.Event(), threading.Semaphore(0)
+
+    def wait(item: int) -> int:
+        started.release()
+        if item:
+            release.wait()
+        return item
+
+    def generate(
+        ahead: Callable[[], contextlib.AbstractContextManager[Iterator[int]]],
+    ) -> Iterator[int]:
+        with ahead() as results:
+            yield from results
+
+    before = threading.active_count()
+    mapped = generate(lambda: map_ahead(wait, range(9), 2, in_order=True))
+    interleaved = generate(lambda: interleave_ahead([map(wait, range(9))], 1))
+    assert [next(mapped), next(interleaved)] == [0, 0]
+    for _ in range(5):  # two results, and all threads wait
+        started.acquire()
+    del mapped, interleaved
+    assert threading.active_count() == before + 3
+    release.set()
+    wait_until(lambda: threading.active_count() == before)
 
 
 @pytest.mark.parametrize("in_order", [False, True])
@@ -111,9 +147,11 @@ def test_error_of_an_item(in_order: bool) -> None:
         raise OSError("gone")
 
     before = threading.active_count()
-    found: list[int] = []
-    with pytest.raises(OSError, match="gone") as caught:
-        found.extend(map_ahead(lambda i: i, items(), 2, in_order=in_order))
+    with (
+        pytest.raises(OSError, match="gone") as caught,
+        map_ahead(lambda i: i, items(), 2, in_order=in_order) as results,
+    ):
+        list(results)
     assert caught.tb is not None
     assert threading.active_count() == before
 
@@ -128,8 +166,11 @@ def test_errors_come_in_order() -> None:
         second_failed.set()
         raise ValueError("second")
 
-    with pytest.raises(ValueError, match="first"):
-        list(map_ahead(function, [1, 2], 2, in_order=True))
+    with (
+        map_ahead(function, [1, 2], 2, in_order=True) as results,
+        pytest.raises(ValueError, match="first"),
+    ):
+        list(results)
 
 
 def test_interrupt_while_waiting() -> None:
@@ -143,7 +184,10 @@ def test_interrupt_while_waiting() -> None:
     before = threading.active_count()
     timer = threading.Timer(0.5, release.set)  # else the pool would wait for the function for ever
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        list(map_ahead(function, range(3), 1, in_order=True))
+    with (
+        pytest.raises(KeyboardInterrupt),
+        map_ahead(function, range(3), 1, in_order=True) as results,
+    ):
+        list(results)
     timer.join()
     assert threading.active_count() == before

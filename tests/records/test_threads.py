@@ -18,6 +18,7 @@ from tests.frames import framed
 from tests.records.reading import flip
 from tests.schema.schemas import parse_schema
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
+from tests.waiting import wait_until
 from tests.wire import entry, example, int64
 from tfrecord_beam.records import decode, parts, table
 from tfrecord_beam.records.block import RecordBlock
@@ -226,8 +227,8 @@ def test_nothing_is_left_behind(
         with pytest.raises(error, match="stop") as caught:
             next(batches)
         assert caught.tb is not None  # it holds on to the frames of the iterators
-    assert threading.active_count() == before
-    assert open_files(tmp_path) == []
+        assert threading.active_count() == before
+    wait_until(lambda: threading.active_count() == before and not open_files(tmp_path))
     assert list(batches) == []
 
 

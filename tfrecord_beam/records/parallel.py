@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import collections
+import contextlib
+import functools
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent import futures
 from typing import TypeVar
 
@@ -15,37 +17,44 @@ _R = TypeVar("_R")
 _END = object()
 
 
-def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> Iterator[_T]:
-    """Yields the items of several sources, one of each in turn, always in the same order.
+@contextlib.contextmanager
+def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> Generator[Iterator[_T]]:
+    """Gives the items of several sources, one of each in turn, always in the same order.
 
     Args:
       sources: each is iterated by one thread at a time, one item ahead. They are taken as they are
         needed.
       num_threads: how many are iterated at once. 1: one source after the other.
     """
-    iterators = iter(sources)
+    with _start_threads(num_threads) as pool:
+        yield _interleave(iter(sources), num_threads, pool)
+
+
+def _interleave(
+    sources: Iterator[Iterable[_T]], num_threads: int, pool: futures.Executor
+) -> Iterator[_T]:
     active: collections.deque[tuple[Iterator[_T], futures.Future[object]]] = collections.deque()
-    with futures.ThreadPoolExecutor(num_threads) as pool:
 
-        def advance(source: Iterator[_T]) -> None:
-            active.append((source, pool.submit(next, source, _END)))
+    def advance(source: Iterator[_T]) -> None:
+        active.append((source, pool.submit(next, source, _END)))
 
-        for source in itertools.islice(iterators, num_threads):
-            advance(iter(source))
-        while active:
-            iterator, future = active.popleft()
-            item = future.result()
-            if item is not _END:
-                advance(iterator)
-                yield item  # type: ignore[misc]  # it is no _END
-            elif (following := next(iterators, None)) is not None:
-                advance(iter(following))
+    for source in itertools.islice(sources, num_threads):
+        advance(iter(source))
+    while active:
+        iterator, future = active.popleft()
+        item = future.result()
+        if item is not _END:
+            advance(iterator)
+            yield item  # type: ignore[misc]  # it is no _END
+        elif (following := next(sources, None)) is not None:
+            advance(iter(following))
 
 
+@contextlib.contextmanager
 def map_ahead(
     function: Callable[[_T], _R], items: Iterable[_T], num_threads: int, *, in_order: bool
-) -> Iterator[_R]:
-    """Yields what a function returns for each item.
+) -> Generator[Iterator[_R]]:
+    """Gives what a function returns for each item.
 
     Each thread takes an item and works on it, so that the next item is made, which one thread does
     at a time, while the others work on those before it.
@@ -57,7 +66,18 @@ def map_ahead(
       in_order: whether results, and the error of an item, come in the order of the items, or as
         they are done.
     """
-    iterator, lock = iter(items), threading.Lock()
+    with _start_threads(num_threads) as pool:
+        yield _map(function, iter(items), num_threads, pool, in_order)
+
+
+def _map(
+    function: Callable[[_T], _R],
+    items: Iterator[_T],
+    num_threads: int,
+    pool: futures.Executor,
+    in_order: bool,
+) -> Iterator[_R]:
+    lock = threading.Lock()
     results: queue.SimpleQueue[futures.Future[object]] = queue.SimpleQueue()
 
     def work() -> None:
@@ -66,24 +86,45 @@ def map_ahead(
             with lock:
                 if in_order:
                     results.put(result)
-                item = next(iterator, _END)
+                item = next(items, _END)
             result.set_result(_END if item is _END else function(item))  # type: ignore[arg-type]
         except BaseException as error:
             result.set_exception(error)
         if not in_order:
             results.put(result)
 
-    pool = futures.ThreadPoolExecutor(num_threads)
-    try:
-        running = num_threads
-        for _ in range(running):
+    running = num_threads
+    for _ in range(running):
+        pool.submit(work)
+    while running:
+        result = results.get().result()
+        if result is _END:
+            running -= 1
+        else:
             pool.submit(work)
-        while running:
-            result = results.get().result()
-            if result is _END:
-                running -= 1
-            else:
-                pool.submit(work)
-                yield result  # type: ignore[misc]  # it is no _END
-    finally:
-        pool.shutdown(cancel_futures=True)
+            yield result  # type: ignore[misc]  # it is no _END
+
+
+@contextlib.contextmanager
+def _start_threads(number: int) -> Generator[futures.Executor]:
+    pool = futures.ThreadPoolExecutor(number)
+    with at_end(functools.partial(pool.shutdown, cancel_futures=True)):
+        yield pool
+
+
+@contextlib.contextmanager
+def at_end(close: Callable[[], object]) -> Generator[None]:
+    """Calls a function when a block in a generator ends, by itself or by an error.
+
+    Not when the generator is closed or dropped: the garbage collector drops it in whichever thread
+    it runs, maybe one that holds a lock, as of `threading`, that those need which `close` waits
+    for. Nothing may wait there. Threads of a pool that is dropped end with what they were given.
+    """
+    try:
+        yield
+    except GeneratorExit:
+        raise
+    except BaseException:
+        close()
+        raise
+    close()

@@ -16,7 +16,7 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import OnCorrupt
 from tfrecord_beam.records.files import OnProgress, Part
-from tfrecord_beam.records.parallel import map_ahead
+from tfrecord_beam.records.parallel import at_end, map_ahead
 
 DecodeBlock = Callable[[RecordBlock, OnCorrupt | None], Iterator[pa.RecordBatch]]
 """Makes the batches of a block, and calls for each record that it leaves out; None: raises."""
@@ -36,7 +36,7 @@ def decode_parts(
     on_corrupt: OnCorrupt | None,
     progress: OnProgress | None,
     threads: int,
-) -> Iterator[pa.RecordBatch]:
+) -> Generator[pa.RecordBatch]:
     """Yields the batches of parts, in their order.
 
     Args:
@@ -51,8 +51,8 @@ def decode_parts(
     def decode(group: Iterable[Part]) -> list[_Decoded]:
         return [_Decoded(decode_block, part, on_corrupt is not None) for part in group]
 
-    # Both are closed here, since the traceback of an error would keep files open and threads alive.
-    with contextlib.closing(parts), contextlib.closing(_map(decode, parts, threads)) as decoded:
+    # Both end here, since the traceback of an error would keep files open and threads alive.
+    with at_end(parts.close), _map(decode, parts, threads) as decoded:
         for each in itertools.chain.from_iterable(decoded):
             yield from each.batches(on_corrupt)
             each.part.report(on_corrupt, progress)
@@ -60,12 +60,10 @@ def decode_parts(
 
 def _map(
     decode: Callable[[Iterable[Part]], list[_Decoded]], parts: Iterable[Part], threads: int
-) -> Generator[list[_Decoded]]:
+) -> contextlib.AbstractContextManager[Iterator[list[_Decoded]]]:
     if threads == 1:
-        for part in parts:
-            yield decode([part])
-    else:
-        yield from map_ahead(decode, _group(parts), threads, in_order=True)
+        return contextlib.nullcontext(decode([part]) for part in parts)
+    return map_ahead(decode, _group(parts), threads, in_order=True)
 
 
 def _group(parts: Iterable[Part]) -> Iterator[list[Part]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -53,7 +53,7 @@ def iter_batches(
     max_corrupt_records: int | None = None,
     progress: OnProgress | None = None,
     threads: int | None = None,
-) -> Iterator[pa.RecordBatch]:
+) -> Generator[pa.RecordBatch]:
     """Yields the record batches of TFRecord files, in the files' order.
 
     Options, columns and errors are those of `tfrecord_beam.BeamSource`.
@@ -142,7 +142,7 @@ class _Reading(NamedTuple):
       schema: of all of them; None: each has the columns that its records show.
     """
 
-    batches: Iterator[pa.RecordBatch]
+    batches: Generator[pa.RecordBatch]
     plan: RecordPlan
     schema: pa.Schema | None
 

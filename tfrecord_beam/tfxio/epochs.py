@@ -57,18 +57,15 @@ def read_files_in_threads(
 
     def read(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
         read_options = ReadOptions(batch_size=batch_size)
-        blocks = interleave_ahead(
-            (iter_blocks(file, read_options) for file in files),
-            _threads(options.reader_num_threads),
-        )
-        decoded = map_ahead(
-            decode,
-            blocks,
-            _threads(options.parser_num_threads),
-            in_order=not options.sloppy_ordering,
-        )
-        for batches in decoded:
-            yield from batches
+        sources = (iter_blocks(file, read_options) for file in files)
+        parsers = _threads(options.parser_num_threads)
+        in_order = not options.sloppy_ordering
+        with (
+            interleave_ahead(sources, _threads(options.reader_num_threads)) as blocks,
+            map_ahead(decode, blocks, parsers, in_order=in_order) as decoded,
+        ):
+            for batches in decoded:
+                yield from batches
 
     return read
 

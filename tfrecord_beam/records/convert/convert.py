@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -132,15 +133,16 @@ def _write_other(conversion: Conversion, progress: OnProgress | None) -> Written
         partition_columns=conversion.partition_columns,
         progress=_in_pass(num_passes - 1, num_passes, progress),
     )
-    num_rows, num_bytes = write_file(
-        batches,
-        chosen.arrow,
-        conversion.target,
-        conversion.target_format,
-        DirectOutputFileSystem(),
-        compression=conversion.compression,
-        overwrite=overwrite,
-    )
+    with contextlib.closing(batches):
+        num_rows, num_bytes = write_file(
+            batches,
+            chosen.arrow,
+            conversion.target,
+            conversion.target_format,
+            DirectOutputFileSystem(),
+            compression=conversion.compression,
+            overwrite=overwrite,
+        )
     return WrittenFile(conversion.target, num_rows, num_bytes)
 
 
@@ -169,15 +171,16 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
     else:
         batches = _iter_files(conversion, progress, first_rows)
     try:
-        return write_table(
-            batches,
-            conversion.target,
-            schema,
-            record_type=conversion.encoded_type,
-            compression=conversion.codec,
-            mode=conversion.mode,
-            **conversion.write_options,
-        )
+        with contextlib.closing(batches):
+            return write_table(
+                batches,
+                conversion.target,
+                schema,
+                record_type=conversion.encoded_type,
+                compression=conversion.codec,
+                mode=conversion.mode,
+                **conversion.write_options,
+            )
     except EncodeError as error:
         if error.record is None or not first_rows:
             raise
@@ -187,7 +190,7 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
 
 def _iter_files(
     conversion: Conversion, progress: OnProgress | None, first_rows: dict[str, int]
-) -> Iterator[pa.RecordBatch]:
+) -> Generator[pa.RecordBatch]:
     """Yields the batches of files of another format; tells the number of each file's first row."""
     done = num_rows = 0
     for file in conversion.files:
@@ -200,11 +203,12 @@ def _iter_files(
             schema=conversion.schema,
             columns=conversion.columns,
         )
-        for batch in interleave_ahead([batches], 1):  # while the one before is written
-            num_rows += batch.num_rows
-            yield batch
-            if progress is not None:
-                progress(done + min(raw.num_bytes, file.size), conversion.total_bytes)
+        with interleave_ahead([batches], 1) as ahead:  # of what is written
+            for batch in ahead:
+                num_rows += batch.num_rows
+                yield batch
+                if progress is not None:
+                    progress(done + min(raw.num_bytes, file.size), conversion.total_bytes)
         done += file.size
         if progress is not None:
             progress(done, conversion.total_bytes)
