@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pathlib
 
-from tests.engines.engine import Collect, Engine
+from tests.engines.engine import Engine
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA
-from tfrecord_beam import BeamSource, kernel
+from tfrecord_beam import BeamSource, WriteToTFRecord, kernel
 
 
 def test_counters(prism_engine: Engine, tmp_path: pathlib.Path) -> None:
@@ -15,12 +15,14 @@ def test_counters(prism_engine: Engine, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "a.tfrecord"
     file.write_bytes(kernel.frame(RECORDS))
     source = BeamSource(file, SCHEMA, batch_size=10)
+    out = tmp_path / "out"
     counters = prism_engine.run(
-        lambda pipeline: pipeline | source | Collect(tmp_path / "batches"),
+        lambda pipeline: pipeline | source | WriteToTFRecord(out, SCHEMA, num_shards=1),
         "--experiments=prism_disable_sdf_split",
     )
-    assert counters.pop("read_msec") >= 0
-    assert counters.pop("decode_msec") >= 0
+    for name in ("read_msec", "decode_msec", "encode_msec", "write_msec"):
+        assert counters.pop(name) >= 0
+    [file] = tmp_path.glob("out-*")
     assert counters == {
         "files": 1,
         "blocks": 6,
@@ -28,4 +30,7 @@ def test_counters(prism_engine: Engine, tmp_path: pathlib.Path) -> None:
         "bytes": sum(map(len, RECORDS)),
         "batches": 6,
         f"kernel_{kernel.implementation}": 1 + 6,
+        "files_written": 1,
+        "records_written": NUM_RECORDS,
+        "bytes_written": file.stat().st_size,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -53,6 +54,17 @@ def test_what_decoding_counts() -> None:
     decode = RawRecordToRecordBatch(SCHEMA, batch_size=NUM_RECORDS)
     found = counters(beam.Create(RECORDS, reshuffle=False), decode)
     assert found == {"batches": 1, f"kernel_{kernel.implementation}": 1}
+
+
+def test_the_page_tells_of_all_counters() -> None:
+    package = pathlib.Path(metrics.__file__).parent
+    sources = "".join(path.read_text() for path in package.glob("*.py"))
+    counted = {*re.findall(r'(?:count|Timer)\("(\w+)"', sources)}
+    page = (package.parents[1] / "docs" / "engines.md").read_text()
+    section = page.split("\n## Counters\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`.+?) \|", section, re.MULTILINE)
+    told = {*re.findall(r"`(\w+)`", " ".join(rows))}
+    assert told == counted | {"kernel_native", "kernel_reference"}
 
 
 def fail_after_first() -> Iterator[int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pathlib
 import socket
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -447,16 +449,33 @@ def test_display_data_and_label(tmp_path: pathlib.Path) -> None:
         "num_shards": 2,
         "mode": "append",
         "compression": "gzip",
+        "record_type": "Example",
+        "null_values": "error",
     }
     assert transform.default_label() == "WriteToTFRecord"
 
 
 def test_metrics(tmp_path: pathlib.Path) -> None:
     result = run(beam.Create(RECORDS), WriteToTFRecord(tmp_path / "a", num_shards=3))
-    counted = result.in_namespace("tfrecord_beam")
-    assert counted["files_written"] == 3
-    assert counted["records_written"] == len(RECORDS)
-    assert counted["bytes_written"] == sum(file.num_bytes for file in result.elements)
+    counted: dict[str, Any] = dict(result.in_namespace("tfrecord_beam"))
+    assert counted.pop("write_msec") >= counted.pop("encode_msec") == 0  # there are no rows
+    assert counted == {
+        "files_written": 3,
+        "records_written": len(RECORDS),
+        "bytes_written": sum(file.num_bytes for file in result.elements),
+    }
+
+
+def test_time_of_encoding_is_counted(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A clock that goes on by a second each time it is asked."""
+    clock = itertools.count()
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(clock)))
+    result = run(beam.Create(batches(count=3)), WriteToTFRecord(tmp_path / "a", num_shards=1))
+    counted: dict[str, Any] = dict(result.in_namespace("tfrecord_beam"))
+    assert counted["encode_msec"] == 3 * 1000
+    assert counted["write_msec"] > counted["encode_msec"]
 
 
 def test_bytes_are_not_partitioned(tmp_path: pathlib.Path) -> None:

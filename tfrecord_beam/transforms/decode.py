@@ -11,7 +11,7 @@ import pyarrow as pa
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
-from tfrecord_beam.schema.arrow import RecordType, decode_plan
+from tfrecord_beam.schema.arrow import RecordType, decode_plan, plan_names
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import (
     coders as coders,  # registers them
@@ -25,6 +25,7 @@ from tfrecord_beam.transforms.corrupt import (
     handle_corrupt,
     take_corrupt,
 )
+from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _Decode = Callable[[Any, OnCorrupt | None], Iterator[pa.RecordBatch]]
@@ -54,6 +55,16 @@ class _Decoding(beam.PTransform):
         self._decoder = RecordDecoder(plan, record_type)
         self._error_handler = error_handler
         self._max_corrupt_records = max_corrupt_records
+        self._shown = show_options(
+            columns=plan_names(plan),
+            raw_record_column_name=raw_record_column_name,
+            record_type=record_type,
+            error_handler=error_handler,
+            max_corrupt_records=max_corrupt_records,
+        )
+
+    def display_data(self) -> dict[str, object]:
+        return self._shown
 
     def _decode(
         self, elements: beam.PCollection[Any], function: _Decode
@@ -131,9 +142,13 @@ class RawRecordToRecordBatch(_Decoding):
             max_corrupt_records=max_corrupt_records,
         )
         self._batch = batch_records(batch_size)
+        self._batch_size = batch_size
 
     def expand(self, records: beam.PCollection[bytes]) -> beam.PCollection[pa.RecordBatch]:
         return self._decode(records | "Batch" >> self._batch, self._decoder.iter_records)
+
+    def display_data(self) -> dict[str, object]:
+        return {**super().display_data(), **show_options(batch_size=self._batch_size)}
 
 
 def decode(

@@ -20,6 +20,7 @@ from tfrecord_beam.schema.inference import make_schema
 from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions, OnConflict
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.corrupt import CORRUPT, ErrorHandler, take_corrupt
+from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.read import FileSource
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
@@ -75,6 +76,7 @@ class InferSchema(FileSource):
             infer_shape, int_domains, string_domains, content_domains, on_conflict
         )
         self._observer = RecordObserver(record_type)
+        self._record_type = record_type
         super().__init__(
             file_pattern,
             ReadOptions(compression, validate_crc),
@@ -97,7 +99,8 @@ class InferSchema(FileSource):
         return schema
 
     def display_data(self) -> dict[str, object]:
-        return {**super().display_data(), **dataclasses.asdict(self._inference)}
+        shown = show_options(record_type=self._record_type, **dataclasses.asdict(self._inference))
+        return {**super().display_data(), **shown}
 
     def _observe_files(self, source: Any) -> beam.PCollection[DatasetStatistics]:
         blocks, corrupt = self._read_blocks(source)

@@ -1,14 +1,12 @@
-"""The Beam metrics of the transforms: what is counted, and two helpers to count it.
+"""The Beam metrics of the transforms, in namespace `NAMESPACE`, and two helpers to count them.
 
-Counters of namespace `NAMESPACE`: `files`, `blocks`, `records` and `bytes` read (payload bytes),
-`batches` made, `corrupt_records` set aside, `read_msec` and `decode_msec` spent, and
-`kernel_native` or `kernel_reference`: ranges and batches worked on by each kernel. A job whose
-workers lack the extension shows in the latter.
+What each counter counts is told in docs/engines.md.
 """
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -38,7 +36,7 @@ def count_written(num_records: int, num_bytes: int) -> None:
 
 
 class Timer:
-    """Counts the time that iterators take to give their elements, in whole milliseconds.
+    """Counts time in whole milliseconds.
 
     What is left of a millisecond is kept for the next time: many short calls add up.
 
@@ -55,16 +53,23 @@ class Timer:
         iterator = iter(iterable)
         end = object()
         while True:
-            begin = time.perf_counter()
-            try:
+            with self.running():
                 element = next(iterator, end)
-            finally:
-                self._add(time.perf_counter() - begin)
             if element is end:
                 return
             yield element  # type: ignore[misc]
 
-    def _add(self, seconds: float) -> None:
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Counts the time of a block of code, also of one that fails."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(time.perf_counter() - begin)
+
+    def add(self, seconds: float) -> None:
+        """Counts time that was measured elsewhere."""
         self._seconds += seconds
         msec = int(self._seconds * 1000)
         count(self._name, msec)  # also when it is 0, so that the counter is there

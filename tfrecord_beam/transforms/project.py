@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from tfrecord_beam.schema.arrow import project_batch
 from tfrecord_beam.schema.names import as_names, check_distinct
+from tfrecord_beam.transforms.display import show_options
 
 
 @beam.typehints.with_input_types(pa.RecordBatch)
@@ -40,4 +41,4 @@ class Project(beam.PTransform):
         ).with_output_types(pa.RecordBatch)
 
     def display_data(self) -> dict[str, object]:
-        return {"columns": ", ".join(self._columns)}
+        return show_options(columns=self._columns)

@@ -27,6 +27,7 @@ from tfrecord_beam.transforms.corrupt import (
     handle_corrupt,
 )
 from tfrecord_beam.transforms.decode import decode
+from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.source import (
     COVERED,
@@ -68,14 +69,17 @@ class FileSource(beam.PTransform):
         self._with_filename = with_filename
 
     def display_data(self) -> dict[str, object]:
-        shown: dict[str, object] = {
-            "file_pattern": _shorten(self._patterns),
-            "compression": str(self._options.compression),
-            "validate_crc": self._options.validate_crc,
-        }
-        if self._options.batch_size is not None:
-            shown["batch_size"] = self._options.batch_size
-        return shown
+        return show_options(
+            file_pattern=_shorten(self._patterns),
+            compression=str(self._options.compression),
+            validate_crc=self._options.validate_crc,
+            batch_size=self._options.batch_size,
+            batch_bytes=self._options.batch_bytes,
+            error_handler=self._error_handler,
+            max_corrupt_records=self._max_corrupt_records,
+            with_filename=self._with_filename or None,
+            desired_bundle_bytes=self._range_bytes,
+        )
 
     def _read_blocks(self, source: Any) -> tuple[beam.PCollection[RecordBlock], list[Any]]:
         """Returns the blocks, and the PCollections of corrupt parts (none if they are errors)."""
@@ -335,7 +339,12 @@ class BeamSource(FileSource):
         self._decoder = choose_decoder(
             plan, record_type, partition_columns, only_planned=columns is not None
         )
-        self._columns = plan_names(plan)
+        self._decoding = {
+            "columns": plan_names(plan),
+            "raw_record_column_name": raw_record_column_name,
+            "record_type": record_type,
+            "partition_columns": partition_columns,
+        }
         super().__init__(
             file_pattern,
             options,
@@ -357,7 +366,4 @@ class BeamSource(FileSource):
         return batches
 
     def display_data(self) -> dict[str, object]:
-        shown = super().display_data()
-        if self._columns is not None:
-            shown["columns"] = ", ".join(self._columns)
-        return shown
+        return {**super().display_data(), **show_options(**self._decoding)}

@@ -24,6 +24,7 @@ from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.collect import choose_collect
+from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _ROW_TYPES: dict[pa.DataType, type] = {
@@ -87,6 +88,7 @@ class ToRows(beam.PTransform):
         if planned is None:
             raise SchemaError("Expected a schema that tells the fields of the rows, found none")
         self._forms = choose_forms(schema, scalars, strings)
+        self._scalars, self._strings = scalars, strings
         self._planned = planned
         self._row_type = _row_type(self._forms.convert_schema(planned))
 
@@ -95,7 +97,9 @@ class ToRows(beam.PTransform):
         return batches | "Rows" >> make.with_output_types(self._row_type)
 
     def display_data(self) -> dict[str, object]:
-        return {"columns": ", ".join(self._planned.names)}
+        return show_options(
+            columns=self._planned.names, scalars=self._scalars, strings=self._strings
+        )
 
 
 class _MakeRows(LibraryDoFn):

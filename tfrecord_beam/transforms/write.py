@@ -25,6 +25,7 @@ from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.collect import choose_collect
+from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 from tfrecord_beam.transforms.write_steps import (
     ENDING,
@@ -181,16 +182,22 @@ class WriteToTFRecord(beam.PTransform):
             null_values=null_values,
             feature_list_columns=feature_list_columns,
         )
+        self._shown_encoding = show_options(
+            record_type=record_type,
+            null_as_absent=null_as_absent or None,
+            null_values=null_values,
+            feature_list_columns=feature_list_columns,
+        )
         check_mode(self._options, BeamOutputFileSystem())
 
     def display_data(self) -> dict[str, object]:
-        """Shows the options that are not the default."""
-        shown = {}
-        for field in dataclasses.fields(self._options):
-            value = getattr(self._options, field.name)
-            if value != field.default:
-                shown[field.name] = ", ".join(value) if isinstance(value, tuple) else value
-        return shown
+        """Shows what is written and how, of the other options those that are not the default."""
+        options = {
+            field.name: value
+            for field in dataclasses.fields(self._options)
+            if (value := getattr(self._options, field.name)) != field.default
+        }
+        return {**show_options(**options), **self._shown_encoding}
 
     def expand(self, elements: beam.PCollection[Any]) -> beam.PCollection[WrittenFile]:
         self._check_input(elements)

@@ -53,12 +53,20 @@ class WriteSteps:
         self.options = options
         self.encoding = encoding
         self.file_system = BeamOutputFileSystem()
+        self.write_timer = metrics.Timer("write_msec")
+        self._encode_timer = metrics.Timer("encode_msec")
 
     def start(self, _: bytes) -> StartedWrite:
         return start_write(self.options, self.file_system)
 
     def open_bundle(self, write: StartedWrite) -> BundleWriter:
         return BundleWriter(self.options, self.encoding, self.file_system, write)
+
+    def close_bundle(self, writer: BundleWriter) -> BundleResult:
+        with self.write_timer.running():
+            result = writer.close()
+        self._encode_timer.add(writer.encode_seconds)
+        return result
 
     def plan_merges(self, _: bytes, results: Sequence[BundleResult]) -> Iterator[tuple[int, Merge]]:
         return enumerate(plan_merges(result.segments for result in results))
@@ -68,7 +76,8 @@ class WriteSteps:
             yield from self.merge_one(pieces, write)
 
     def merge_one(self, pieces: Merge, write: StartedWrite) -> list[ShardFile]:
-        return merge(pieces, self.options, write, self.file_system, BeamFileSystem().open)
+        with self.write_timer.running():
+            return merge(pieces, self.options, write, self.file_system, BeamFileSystem().open)
 
     def plan_files(
         self,
@@ -98,9 +107,10 @@ class WriteSteps:
         self, publication: Publication, write: StartedWrite, *, is_remade: bool
     ) -> WrittenFile:
         try:
-            written = publish(
-                publication, self.options, write, self.file_system, is_remade=is_remade
-            )
+            with self.write_timer.running():
+                written = publish(
+                    publication, self.options, write, self.file_system, is_remade=is_remade
+                )
         except WriteError as error:
             raise tell_what_is_there(error, self.options, self.file_system) from error
         metrics.count_written(written.num_records, written.num_bytes)
@@ -137,7 +147,8 @@ class WriteBundles(LibraryDoFn):
         if key not in self._writers:
             self._writers[key] = self._open(write)
         try:
-            self._writers[key].write(element, _name_window(window))
+            with self._steps.write_timer.running():
+                self._writers[key].write(element, _name_window(window))
         except BaseException:
             self.teardown()
             raise
@@ -161,7 +172,7 @@ class WriteBundles(LibraryDoFn):
         return self._steps.open_bundle(write)
 
     def _close(self, writer: BundleWriter) -> Iterable[Any]:
-        return [writer.close()]
+        return [self._steps.close_bundle(writer)]
 
 
 class WriteWindows(WriteBundles):
@@ -171,7 +182,7 @@ class WriteWindows(WriteBundles):
         return window
 
     def _close(self, writer: BundleWriter) -> Iterable[Any]:
-        return [(None, writer.close())]
+        return [(None, self._steps.close_bundle(writer))]
 
 
 class WriteLocally(WriteWindows):
@@ -186,8 +197,10 @@ class WriteLocally(WriteWindows):
 
     def _close(self, writer: BundleWriter) -> Iterable[Any]:
         steps = self._steps
-        files = writer.close().files
-        for written in publish_locally(files, steps.options, self._write, steps.file_system):
+        files = steps.close_bundle(writer).files
+        with steps.write_timer.running():
+            published = publish_locally(files, steps.options, self._write, steps.file_system)
+        for written in published:
             metrics.count_written(written.num_records, written.num_bytes)
             yield written
         steps.file_system.remove_folder(writer.folder)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pyarrow as pa
 
 from tfrecord_beam.records.encode import RecordEncoder
@@ -23,12 +25,14 @@ class BatchEncoder:
 
     Attributes:
       kinds: the kind of each feature that the batches showed.
+      seconds: how long encoding took.
     """
 
     def __init__(self, encoder: RecordEncoder) -> None:
         self._encoder = encoder
         self._schema: pa.Schema | None = None
         self.kinds: FeatureKinds = {}
+        self.seconds = 0.0
 
     def encode(self, batch: pa.RecordBatch) -> FramedRecords:
         """Returns the records of a batch. One that is refused leaves the kinds as they are.
@@ -37,7 +41,9 @@ class BatchEncoder:
           SchemaError: as `RecordEncoder.encode_frames`, as is EncodeError; also if a feature has
             another kind than in an earlier batch.
         """
+        begin = time.perf_counter()
         frames = self._encoder.encode_frames(batch)
+        self.seconds += time.perf_counter() - begin
         if self._schema is None or not batch.schema.equals(self._schema):
             self.add_kinds(self._encoder.kinds(batch))
             self._schema = batch.schema

@@ -123,6 +123,11 @@ class BundleWriter:
         """How many records it has taken in."""
         return self._num_records
 
+    @property
+    def encode_seconds(self) -> float:
+        """How long it took to make records of rows."""
+        return self._batches.seconds
+
     def close(self) -> BundleResult:
         """Ends all files and returns what is where. If that fails all are discarded."""
         try:

@@ -1,0 +1,25 @@
+"""What a job's page shows of a transform: Beam's display data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def show_options(**options: object) -> dict[str, object]:
+    """Returns options as display data: those that are None, and so without effect, are left out.
+
+    >>> show_options(columns=["age", "name"], batch_size=None, with_filename=True)
+    {'columns': 'age, name', 'with_filename': True}
+
+    Args:
+      options: texts, numbers, lists of texts; of anything else the type is shown.
+    """
+    return {name: _show(value) for name, value in options.items() if value is not None}
+
+
+def _show(value: object) -> object:
+    if isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Sequence):
+        return ", ".join(value)
+    return type(value).__name__
