@@ -12,9 +12,13 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 
+from tests.frames import framed
+from tests.records.reading import flip, frame_starts
 from tests.schema.schemas import parse_schema
+from tests.wire import bytes_list, entry, example, int64
 from tfrecord_beam import read_table, write_table
 from tfrecord_beam.schema.tfmd import load_schema, save_schema
+from tfrecord_beam.transforms.yaml import ReadFromTFExample
 
 try:
     yaml_transform: Any = importlib.import_module("apache_beam.yaml.yaml_transform")
@@ -40,11 +44,11 @@ def people(tmp_path: pathlib.Path) -> pathlib.Path:
     return tmp_path
 
 
-def run_yaml(folder: pathlib.Path, transforms: str) -> None:
-    """Runs transforms in a chain; FOLDER in them is a path."""
+def run_yaml(folder: pathlib.Path, transforms: str, *, kind: str = "chain") -> None:
+    """Runs transforms, by default in a chain; FOLDER in them is a path."""
     text = f"""
     pipeline:
-      type: chain
+      type: {kind}
       transforms:
 {transforms.replace("FOLDER", str(folder))}
     providers:
@@ -75,6 +79,48 @@ def test_read_and_write(people: pathlib.Path) -> None:
     [written] = read_table(people / "written").to_pylist()  # a row for each file
     assert written["path"] == [str(path).encode()]
     assert written["num_records"] == [1]
+
+
+def test_corrupt_records_are_another_output(people: pathlib.Path) -> None:
+    records = [example(entry("age", int64(age))) for age in (42, 17)]
+    wrong = example(entry("age", bytes_list(b"old")))
+    data = framed(records[0], records[1], wrong)
+    file = people / "damaged.tfrecord"
+    file.write_bytes(flip(data, frame_starts(records)[1] + 12))
+    run_yaml(
+        people,
+        """
+        - type: ReadFromTFExample
+          name: Read
+          config:
+            path: FOLDER/damaged*
+            schema: FOLDER/schema.pbtxt
+            error_handling: {output: corrupt}
+        - type: WriteToTFExample
+          name: WriteGood
+          input: Read
+          config: {path: FOLDER/good/a, num_shards: 1}
+        - type: WriteToTFExample
+          name: WriteCorrupt
+          input: Read.corrupt
+          config: {path: FOLDER/corrupt/a, num_shards: 1}
+        """,
+        kind="composite",
+    )
+    assert read_table(people / "good")["age"].to_pylist() == [[42]]
+    rows = sorted(read_table(people / "corrupt").to_pylist(), key=lambda row: row["offset"])
+    assert [row["offset"] for row in rows] == [[start] for start in frame_starts(records)[1:]]
+    assert {path for row in rows for path in row["file"]} == {str(file).encode()}
+    [[mismatch], [kind]] = [row["reason"] for row in rows]
+    assert mismatch.startswith(b"Payload CRC mismatch: stored 0x")
+    assert kind == b"Expected int64_list for feature 'age', found bytes_list"
+    assert rows[1]["sample"] == [wrong]
+
+
+@pytest.mark.parametrize("error_handling", [[], {}, {"output": "a", "threshold": 1}])
+def test_error_handling_that_is_none(people: pathlib.Path, error_handling: Any) -> None:
+    with pytest.raises(ValueError, match=r"^Expected error_handling to have output and nothing "):
+        ReadFromTFExample("a", "b", error_handling=error_handling)
 
 
 def test_infer_of_files(people: pathlib.Path) -> None:

@@ -5,12 +5,16 @@ They are made of others of the library; their options are those of text and numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
 
 import apache_beam as beam
+from apache_beam.transforms.error_handling import CollectingErrorHandler
 from apache_beam.typehints.row_type import RowTypeConstraint
 
+from tfrecord_beam.options import describe
+from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.writing.options import Mode
 from tfrecord_beam.records.writing.publish import WrittenFile
 from tfrecord_beam.transforms.infer import InferSchema
@@ -28,6 +32,8 @@ class ReadFromTFExample(beam.PTransform):
       columns: names of the columns to read; none: all.
       scalars: single values for features that have at most one, by the schema, instead of lists.
       strings: text instead of bytes for features that are text, by the schema.
+      error_handling: `output`, the name of an output that gets a row for each part of a file that
+        cannot be read, with the fields of `CorruptRecord`; none: such a part is an error.
     """
 
     def __init__(
@@ -37,13 +43,22 @@ class ReadFromTFExample(beam.PTransform):
         columns: Sequence[str] | None = None,
         scalars: bool = True,
         strings: bool = True,
+        error_handling: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
-        self._source = BeamSource(path, schema, columns=columns)
+        self._corrupt_output = _find_output(error_handling)
+        self._error_handler = CollectingErrorHandler() if self._corrupt_output else None
+        self._source = BeamSource(path, schema, columns=columns, error_handler=self._error_handler)
         self._to_rows = ToRows(schema, columns=columns, scalars=scalars, strings=strings)
 
-    def expand(self, begin: Any) -> beam.PCollection[beam.Row]:
-        return begin | self._source | self._to_rows
+    def expand(self, begin: Any) -> Any:
+        if self._error_handler is None:
+            return begin | self._source | self._to_rows
+        with self._error_handler:
+            rows = begin | self._source | self._to_rows
+        to_row = beam.Map(_to_corrupt_row).with_output_types(_CORRUPT)
+        corrupt = self._error_handler.output() | "CorruptRows" >> to_row
+        return {"good": rows, self._corrupt_output: corrupt}
 
 
 class WriteToTFExample(beam.PTransform):
@@ -107,6 +122,33 @@ class InferTFExampleSchema(beam.PTransform):
             source = source | FromRows()
         schemas = source | self._infer
         return schemas | "Rows" >> beam.Select(schema=str)
+
+
+def _find_output(error_handling: Mapping[str, str] | None) -> str | None:
+    if error_handling is None:
+        return None
+    if not isinstance(error_handling, Mapping) or [*error_handling] != ["output"]:
+        raise ValueError(
+            "Expected error_handling to have output and nothing else, "
+            f"found {describe(error_handling)}"
+        )
+    return error_handling["output"]
+
+
+_CORRUPT = RowTypeConstraint.from_fields(
+    [
+        ("file", Optional[str]),  # noqa: UP045  # as old Beams know it
+        ("offset", Optional[int]),  # noqa: UP045
+        ("length", int),
+        ("record", Optional[int]),  # noqa: UP045
+        ("reason", str),
+        ("sample", bytes),
+    ]
+)
+
+
+def _to_corrupt_row(record: CorruptRecord) -> beam.Row:
+    return beam.Row(**dataclasses.asdict(record))
 
 
 _FILE = RowTypeConstraint.from_fields([("path", str), ("num_records", int), ("num_bytes", int)])
