@@ -135,16 +135,15 @@ def _find_output(error_handling: Mapping[str, str] | None) -> str | None:
     return error_handling["output"]
 
 
-_CORRUPT = RowTypeConstraint.from_fields(
-    [
-        ("file", Optional[str]),  # noqa: UP045  # as old Beams know it
-        ("offset", Optional[int]),  # noqa: UP045
-        ("length", int),
-        ("record", Optional[int]),  # noqa: UP045
-        ("reason", str),
-        ("sample", bytes),
-    ]
-)
+_CORRUPT_FIELDS: list[tuple[str, Any]] = [
+    ("file", Optional[str]),  # noqa: UP045  # as old Beams know it
+    ("offset", Optional[int]),  # noqa: UP045
+    ("length", int),
+    ("record", Optional[int]),  # noqa: UP045
+    ("reason", str),
+    ("sample", bytes),
+]
+_CORRUPT = RowTypeConstraint.from_fields(_CORRUPT_FIELDS)
 
 
 def _to_corrupt_row(record: CorruptRecord) -> beam.Row:
