@@ -93,6 +93,16 @@ need_command() {
     >/dev/null
 }
 
+# Builds Beam's engine Prism, of the version of Beam that is installed, for the tests to find.
+build_prism() {
+  local beam
+  beam=$(python -c 'from importlib.metadata import version; print(version("apache-beam"))')
+  export TFRECORD_BEAM_PRISM=$CACHE/prism-$beam/prism
+  # Two legs may want it at the same time.
+  GOBIN=$(dirname "$TFRECORD_BEAM_PRISM") flock "$BUILD/prism.lock" sh -c \
+    '[ -x "$GOBIN/prism" ] || go install "$0"' "github.com/apache/beam/sdks/v2/go/cmd/prism@v$beam"
+}
+
 # --- The legs ------------------------------------------------------------------------------------
 
 # The command that README.md gives for the tests, between its two markers.
@@ -213,6 +223,10 @@ leg_compat() {
   python -c 'import tensorflow, tensorflow_transform, tfx_bsl.public.tfxio'
   ln -s "$BUILD/../../../shared" "$LEG_DIR/shared" # real data, where they lie beside the project
   pytest -q tests/compat tests/kernel/test_protos.py
+  if command -v go >/dev/null; then
+    build_prism
+  fi
+  python -m tests.engines.loopback pytest -q -rs tests/engines/test_tft.py
 }
 
 # The tests that need PyTorch.
@@ -232,13 +246,7 @@ leg_frames() {
 leg_engines() {
   command -v go >/dev/null || skip "go is not installed, which builds Prism"
   enter_venv '' -e '.[test]'
-  local beam
-  beam=$(python -c 'from importlib.metadata import version; print(version("apache-beam"))')
-  export TFRECORD_BEAM_PRISM=$CACHE/prism-$beam/prism
-  if [ ! -x "$TFRECORD_BEAM_PRISM" ]; then
-    GOBIN=$(dirname "$TFRECORD_BEAM_PRISM") \
-      go install "github.com/apache/beam/sdks/v2/go/cmd/prism@v$beam"
-  fi
+  build_prism
   python -m tests.engines.loopback pytest -q tests/engines -k 'not flink'
 }
 
