@@ -22,7 +22,7 @@ TABLES = [pa.table({"n": [i, i + 10, None], "s": ["a", None, f"é{i}"]}) for i i
 
 
 def plan(source: Any, target: Any, **options: Any) -> ConvertFiles:
-    defaults = dict.fromkeys(("source_format", "target_format", "columns"))
+    defaults = dict.fromkeys(("source_format", "target_format", "columns", "column_names"))
     schema = options.pop("schema", None)
     options = {**defaults, "compression": "auto", **options}
     return ConvertFiles(plan_conversion(source, target, schema, DirectFileSystem(), **options))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _SAME = (
     "columns",
+    "column_names",
     "record_type",
     "source_format",
     "target_format",
@@ -44,8 +45,8 @@ def add_parser(verbs: Verbs) -> None:
         description="Converts FILES to TARGET; one side is TFRecord. The formats are told by the "
         "suffixes: .tfrecord or none, .parquet, .csv, .jsonl, .arrow (IPC file), .arrows (IPC "
         "stream); of TFRecord and text with .gz and the like behind. The first line of a CSV file "
-        "has the names of its columns. From TFRecord, columns of at most one value in each record "
-        "become single values. TARGET is whole or not there. A "
+        "has the names of its columns, unless --column-names gives them. From TFRecord, columns of "
+        "at most one value in each record become single values. TARGET is whole or not there. A "
         "pipeline does it with --beam, or if there are other options: they go to Beam; write them "
         "as --NAME=VALUE. It writes TFRecord in shards, as a-00000-of-00004.tfrecord of a TARGET "
         "a.tfrecord, and another format in a file for each of FILES.",
@@ -60,6 +61,12 @@ def add_parser(verbs: Verbs) -> None:
         )
     arguments.add_schema(parser, "TFMD schema of the records; default: what the data show")
     arguments.add_columns(parser)
+    parser.add_argument(
+        "--column-names",
+        type=arguments.split_names,
+        metavar="A,B",
+        help="for CSV without a line of names: those of its columns; to CSV these are converted",
+    )
     arguments.add_record_type(parser)
     parser.add_argument("--beam", action="store_true", help="convert with a Beam pipeline")
     _add_column_forms(parser)

@@ -23,6 +23,7 @@ import pyarrow.csv
 
 from tfrecord_beam.errors import DecodeError
 from tfrecord_beam.records.block import Int64Array
+from tfrecord_beam.records.csv_quotes import OpenQuote
 from tfrecord_beam.records.lines import LineBlock
 
 _MAX_ARROW_BLOCK_BYTES = (1 << 31) - 1
@@ -116,16 +117,14 @@ def _is_plain(data: bytes, block: LineBlock, last_line: int, delimiter: bytes) -
         and line_ends == block.num_lines - (not data.endswith(b"\n"))
         and (b"\r" not in data or data.count(b"\r") == data.count(b"\r\n"))
         and not data.startswith(codecs.BOM_UTF8)
-        and (b'"' not in last or _closes_quotes(last, delimiter))
+        and not _leaves_open(last, delimiter)
     )
 
 
-def _closes_quotes(line: bytes, delimiter: bytes) -> bool:
-    try:
-        split_line(line, delimiter)
-    except DecodeError:
-        return False
-    return True
+def _leaves_open(line: bytes, delimiter: bytes) -> bool:
+    quote = OpenQuote(delimiter)
+    quote.feed(line)
+    return quote.line is not None
 
 
 def _parse_lines(

@@ -48,7 +48,7 @@ def check_known(names: Iterable[str], known: Collection[str], what: str) -> None
     if unknown:
         raise SchemaError(
             f"Expected {what} among {shortened(known)}, found {shortened(unknown)}",
-            hint=_suggestion(unknown, known),
+            hint=suggest(unknown, known),
         )
 
 
@@ -62,7 +62,12 @@ def shortened(names: Collection[str]) -> str:
     return ", ".join(shown)
 
 
-def _suggestion(unknown: Iterable[str], known: Collection[str]) -> str | None:
+def suggest(unknown: Iterable[str], known: Collection[str]) -> str | None:
+    """Returns the hint which of the known names were meant; None if none of them comes near.
+
+    >>> suggest(["num_shard"], ["num_shards", "mode"])
+    "did you mean 'num_shards'?"
+    """
     close = {match for name in unknown for match in difflib.get_close_matches(name, known, n=1)}
     if not close:
         return None

@@ -146,6 +146,7 @@ class _ReadPart(LibraryDoFn):
             self._conversion.source_format,
             schema=self._conversion.schema,
             columns=self._conversion.columns,
+            column_names=self._conversion.column_names,
             row_groups=row_groups,
         ):
             metrics.count("batches")
@@ -169,6 +170,7 @@ class _ConvertFile(LibraryDoFn):
             self._conversion.target_format,
             BeamOutputFileSystem(),
             compression=self._conversion.compression,
+            with_names=self._conversion.column_names is None,
             overwrite=True,  # what is there is of an earlier attempt
         )
         metrics.count_written(num_rows, num_bytes)

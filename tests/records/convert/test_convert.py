@@ -295,9 +295,53 @@ def test_value_that_cannot_be_encoded_is_found_in_its_file(tmp_path: pathlib.Pat
     assert (caught.value.file, caught.value.record) == (str(tmp_path / "c.parquet"), 1)
 
 
-def test_misspelt_option(records: str, tmp_path: pathlib.Path) -> None:
-    with pytest.raises((TypeError, ValueError), match="num_shard"):
-        convert(records, tmp_path / "b.tfrecord", num_shard=2)
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("num_shard", r" \(did you mean 'num_shards'\?\)$"),
+        ("column_nams", r" \(did you mean 'column_names'\?\)$"),
+        ("path", ""),
+    ],
+)
+def test_misspelt_option(records: str, tmp_path: pathlib.Path, option: str, hint: str) -> None:
+    options: dict[str, Any] = {option: 2}
+    for target in ("b.tfrecord", "b.csv"):
+        text = f"^Expected options of convert or write_table, found '{option}'{hint}"
+        with pytest.raises(ValueError, match=text):
+            convert(records, tmp_path / target, **options)
+
+
+def test_csv_without_names(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.csv").write_text('1,"a"\n2,""\n')
+    names = ["n", "t"]
+    convert(tmp_path / "a.csv", tmp_path / "a.tfrecord", column_names=names)
+    assert read_table(tmp_path / "a.tfrecord").to_pydict() == {
+        "n": [[1], [2]],
+        "t": [[b"a"], [b""]],
+    }
+    convert(tmp_path / "a.tfrecord", tmp_path / "b.csv", column_names=names)
+    assert (tmp_path / "b.csv").read_text() == (tmp_path / "a.csv").read_text()
+    convert(tmp_path / "a.tfrecord", tmp_path / "t.csv", column_names=["t"])
+    assert (tmp_path / "t.csv").read_text() == '"a"\n""\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "options", "text"),
+    [
+        ("a.csv", "b", {"column_names": "n"}, "Expected a list of column_names, found 'n'"),
+        ("a.csv", "b", {"column_names": ["n", "n"]}, "Expected different column_names, found 'n'"),
+        ("a", "b.json", {"column_names": ["f"]}, "for CSV only, found them for tfrecord to json"),
+        ("a", "b.csv", {"column_names": ["x"]}, "found 'x'"),
+        ("a", "b.csv", {"column_names": ["f"], "columns": ["f"]}, "columns or column_names"),
+    ],
+)
+def test_names_of_columns_that_cannot_be(
+    tmp_path: pathlib.Path, source: str, target: str, options: dict[str, Any], text: str
+) -> None:
+    write_table(TABLE, tmp_path / "a")
+    (tmp_path / "a.csv").write_text("1,2\n")
+    with pytest.raises(ValueError, match=text):
+        convert(tmp_path / source, tmp_path / target, **options)
 
 
 def test_rows_without_columns(records: str, tmp_path: pathlib.Path) -> None:

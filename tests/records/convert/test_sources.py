@@ -14,7 +14,7 @@ from google.protobuf import text_format
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import CorruptRecordError, DecodeError, SchemaError
-from tfrecord_beam.records.convert import sources
+from tfrecord_beam.records.convert import csv_file, sources
 from tfrecord_beam.records.convert.formats import Format, choose_format
 from tfrecord_beam.records.convert.sources import iter_file
 
@@ -124,12 +124,67 @@ def test_csv_of_one_column_keeps_empty_lines(tmp_path: pathlib.Path) -> None:
 
 
 def test_csv_in_many_blocks(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "_CSV_BLOCK_BYTES", 64)
+    monkeypatch.setattr(csv_file, "_BLOCK_BYTES", 64)
     lines = "".join(f"{i},text {i}\n" for i in range(500))
     table = read(tmp_path / "a.csv.gz", gzip.compress(b"n,t\n" + lines.encode()))
     assert table.to_pydict() == {"n": list(range(500)), "t": [f"text {i}" for i in range(500)]}
-    with pytest.raises(DecodeError, match=r"a\.csv \(.*give a schema"):
+    with pytest.raises(DecodeError, match=r"a\.csv, feature 'n' \(.*give a schema"):
         read(tmp_path / "a.csv", b"n\n" + b"1\n" * 99 + b"x\n")
+
+
+@pytest.mark.parametrize("block_bytes", [64, 8 << 20])
+@pytest.mark.parametrize(
+    "content",
+    [
+        'n,t\n1,"a\nb"\n2,"open\n3,c\n',
+        'n,t\n1,"a\nb"\n2,"open',
+        'n,t\r\n1,a"b\r\n\r\n2,"op""en\r\n',
+        't,n\n"a\nb",1\n"open,2\n' + "c,3\n" * 99,
+        't,n\na,1\nb,2\nc,"3\n',
+        't\na\n\n"b""\n',
+    ],
+)
+def test_csv_with_a_quote_left_open(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, content: str, block_bytes: int
+) -> None:
+    monkeypatch.setattr(csv_file, "_BLOCK_BYTES", block_bytes)
+    for name, data in (("a.csv", content.encode()), ("a.csv.gz", gzip.compress(content.encode()))):
+        with pytest.raises(DecodeError, match="Expected every quote closed, found one") as caught:
+            read(tmp_path / name, data)
+        assert (caught.value.file, caught.value.line) == (str(tmp_path / name), 4)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", "^Expected a line with the names of the columns, found none - at"),
+        (b"\n\r\n", "^Expected a line with the names of the columns, found none - at"),
+        (b"a,b\n1,2\n3\n", r"^Expected a line of 2 cells, found 1: '3' - at .*a\.csv$"),
+        (b"a\n1,2\n", r"^Expected a line of 1 cells, found 2: '1,2' - at .*a\.csv$"),
+        ("é\n1\n".encode("utf-16"), r"^Expected UTF-8 in the names .*a\.csv, line 1$"),
+    ],
+)
+def test_csv_that_cannot_be_read(tmp_path: pathlib.Path, content: bytes, text: str) -> None:
+    with pytest.raises(DecodeError, match=text) as caught:
+        read(tmp_path / "a.csv", content)
+    assert caught.value.file == str(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("content", [b"a,b", b"a,b\n", b"a,b\r\n\r\n"])
+def test_csv_without_rows(tmp_path: pathlib.Path, content: bytes) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    assert not list(iter_file((tmp_path / "a.csv").open("rb"), "a.csv", Format.CSV))
+
+
+def test_csv_without_names(tmp_path: pathlib.Path) -> None:
+    options: dict[str, Any] = {"column_names": ["n", "t"]}
+    table = read(tmp_path / "a.csv", b"1,a\n\n2,\n", **options)
+    assert table.to_pydict() == {"n": [1, 2], "t": ["a", None]}
+    assert read(tmp_path / "a.csv", b"1\n\n", column_names=["n"]).to_pydict() == {"n": [1, None]}
+    with pytest.raises(DecodeError, match="Expected a line of 2 cells, found 3"):
+        read(tmp_path / "a.csv", b"1,a,2\n", **options)
+    (tmp_path / "a.csv").write_bytes(b"")
+    assert not list(iter_file((tmp_path / "a.csv").open("rb"), "a.csv", Format.CSV, **options))
 
 
 def test_json(tmp_path: pathlib.Path) -> None:
@@ -177,9 +232,9 @@ def test_bytes_that_are_no_text_in_json(tmp_path: pathlib.Path) -> None:
         read(tmp_path / "a.jsonl", b'{"a": "\xff"}\n')
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.arrows", "a.csv"])
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.arrows"])
 def test_other_content(tmp_path: pathlib.Path, name: str) -> None:
-    content = b"" if name == "a.csv" else b"this is neither the one nor the other"
+    content = b"this is neither the one nor the other"
     with pytest.raises(DecodeError, match="data, found some that cannot be read") as caught:
         read(tmp_path / name, content)
     assert caught.value.file == str(tmp_path / name)

@@ -28,7 +28,7 @@ from tfrecord_beam.records.writing.names import check_no_pattern
 from tfrecord_beam.records.writing.options import Mode
 from tfrecord_beam.schema.building import replace_features
 from tfrecord_beam.schema.features import EncodedType
-from tfrecord_beam.schema.names import as_names, check_known
+from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 from tfrecord_beam.urls import normalize_path
 
@@ -49,6 +49,7 @@ class Conversion:
       target: the normalized path.
       target_format: what it becomes. One of the two is TFRecord.
       schema: loaded, and to TFRecord without the features that are not among `columns`.
+      columns: to convert; of a CSV target without names they are `column_names`.
       compression: None: as the target's suffix and format say.
       write_options: other options of `write_table`, if the target is TFRecord.
     """
@@ -59,6 +60,7 @@ class Conversion:
     target_format: Format
     schema: schema_pb2.Schema | None = None
     columns: Sequence[str] | None = None
+    column_names: Sequence[str] | None = None
     record_type: RecordType = "Example"
     scalars: ColumnChoice = True
     strings: ColumnChoice = True
@@ -74,6 +76,8 @@ class Conversion:
                 f"found {self.source_format.value} to {self.target_format.value}"
             )
         Compression.resolve(self.compression)
+        if self.column_names is not None:
+            self._check_column_names(self.column_names)
         if self.target_format is Format.TFRECORD:
             return
         if self.mode not in _MODES:
@@ -86,6 +90,13 @@ class Conversion:
                 f"Expected options for a file of {self.target_format.value}, found "
                 f"{', '.join(self.write_options)}, which write TFRecord files"
             )
+
+    def _check_column_names(self, names: Sequence[str]) -> None:
+        check_distinct(names, "column_names")
+        formats = self.source_format, self.target_format
+        if Format.CSV not in formats:
+            found = " to ".join(each.value for each in formats)
+            raise ValueError(f"Expected column_names for CSV only, found them for {found}")
 
     @property
     def paths(self) -> list[str]:
@@ -154,6 +165,7 @@ def plan_conversion(
     source_format: str | None,
     target_format: str | None,
     columns: Sequence[str] | None,
+    column_names: Sequence[str] | None,
     compression: str | None,
     **options: Any,
 ) -> Conversion:
@@ -167,6 +179,7 @@ def plan_conversion(
       source_format: as for `convert`.
       target_format: as for `convert`.
       columns: as for `convert`.
+      column_names: as for `convert`.
       compression: as for `convert`.
       options: other attributes of `Conversion`.
 
@@ -180,7 +193,13 @@ def plan_conversion(
     check_no_pattern("target", target)
     files = match_files(normalize_patterns(source), file_system)
     from_format = choose_format("source_format", source_format, [file.path for file in files])
+    to_format = choose_format("target_format", target_format, [target])
     columns = None if columns is None else as_names(columns, "columns")
+    column_names = None if column_names is None else as_names(column_names, "column_names")
+    if to_format is Format.CSV and column_names is not None:
+        if columns is not None:
+            raise ValueError("Expected columns or column_names for a CSV target, found both")
+        columns = column_names
     schema = None if schema is None or is_inferred(schema) else load_schema(schema)
     if schema is not None and columns is not None and from_format is not Format.TFRECORD:
         schema = _select_features(schema, columns)
@@ -188,9 +207,10 @@ def plan_conversion(
         tuple(files),
         from_format,
         target,
-        choose_format("target_format", target_format, [target]),
+        to_format,
         schema,
         columns,
+        column_names,
         compression=None if compression == "auto" else compression or "none",
         **options,
     )

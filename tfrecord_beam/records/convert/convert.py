@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from tfrecord_beam.errors import EncodeError
+from tfrecord_beam.errors import EncodeError, render
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_function
 from tfrecord_beam.records.convert.columns import choose_columns
@@ -30,6 +31,7 @@ from tfrecord_beam.records.writing.placing import check_free
 from tfrecord_beam.records.writing.publish import WrittenFile
 from tfrecord_beam.records.writing.table import write_table
 from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN
+from tfrecord_beam.schema.names import shortened, suggest
 from tfrecord_beam.schema.tfmd import SchemaSource
 
 
@@ -41,6 +43,7 @@ def convert(
     source_format: str | None = None,
     target_format: str | None = None,
     columns: Sequence[str] | None = None,
+    column_names: Sequence[str] | None = None,
     record_type: RecordType = "Example",
     scalars: ColumnChoice = True,
     strings: ColumnChoice = True,
@@ -72,6 +75,8 @@ def convert(
         "arrow-stream" (Arrow's IPC file or stream). None: as the suffix says; without one TFRecord.
       target_format: as `source_format`.
       columns: names of the columns to convert, in the order wanted; None: all.
+      column_names: for CSV without a first line of names: the names of its columns, in their order.
+        To CSV they are the columns to convert. None: the first line has the names.
       record_type: what records are, or become: "Example", "SequenceExample" or "ByteArray".
       scalars: from TFRecord, which columns come as single values instead of lists, as for
         `iter_batches`. True: those of at most one value by the schema, or without one in all
@@ -88,7 +93,8 @@ def convert(
       write_options: other options of `write_table`.
 
     Raises:
-      ValueError: an option is out of range; the formats are not known, or none is TFRecord.
+      ValueError: an option is out of range, or there is none of its name; the formats are not
+        known, or none is TFRecord.
       NoMatchError: a pattern means no file.
       CorruptRecordError: a TFRecord file cannot be read.
       DecodeError: another file cannot be read, or a row has several values in a column of one.
@@ -96,6 +102,7 @@ def convert(
       WriteError: files are there, or cannot be written.
     """
     check_function("progress", progress)
+    _check_names(write_options)
     conversion = plan_conversion(
         source,
         target,
@@ -104,6 +111,7 @@ def convert(
         source_format=source_format,
         target_format=target_format,
         columns=columns,
+        column_names=column_names,
         record_type=record_type,
         scalars=scalars,
         strings=strings,
@@ -115,6 +123,16 @@ def convert(
     if conversion.target_format is Format.TFRECORD:
         return _write_records(conversion, progress)
     return [_write_other(conversion, progress)]
+
+
+def _check_names(write_options: Iterable[str]) -> None:
+    """Raises ValueError unless `write_table` has these options."""
+    own = inspect.signature(convert).parameters
+    known = inspect.signature(write_table).parameters.keys() - own.keys() - {"data", "path"}
+    unknown = [name for name in write_options if name not in known]
+    if unknown:
+        message = f"Expected options of convert or write_table, found {shortened(unknown)}"
+        raise ValueError(render(message, hint=suggest(unknown, known | own.keys())))
 
 
 def _write_other(conversion: Conversion, progress: OnProgress | None) -> WrittenFile:
@@ -141,6 +159,7 @@ def _write_other(conversion: Conversion, progress: OnProgress | None) -> Written
             conversion.target_format,
             DirectOutputFileSystem(),
             compression=conversion.compression,
+            with_names=conversion.column_names is None,
             overwrite=overwrite,
         )
     return WrittenFile(conversion.target, num_rows, num_bytes)
@@ -202,6 +221,7 @@ def _iter_files(
             conversion.source_format,
             schema=conversion.schema,
             columns=conversion.columns,
+            column_names=conversion.column_names,
         )
         with interleave_ahead([batches], 1) as ahead:  # of what is written
             for batch in ahead:

@@ -5,40 +5,26 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet
-import pyarrow.types as pt
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import CorruptRecordError, DecodeError, EncodeError, Location
-from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.options import describe
-from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
+from tfrecord_beam.records.convert.csv_file import iter_csv
 from tfrecord_beam.records.convert.formats import Format
-from tfrecord_beam.records.decompression import BinaryFile, ByteStream
+from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.lines import LineBlock, LineOptions, read_lines
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.writing.elements import RowTypes, convert_elements, row_types
 from tfrecord_beam.schema.arrow import project_batch
 from tfrecord_beam.schema.names import check_known
-from tfrecord_beam.schema.tfmd import schema_columns
 
 _BATCH_ROWS, _BATCH_BYTES = 1 << 16, 64 << 20
 """The most rows of a batch of Parquet, and about the most bytes."""
-
-_CSV_BLOCK_BYTES = 8 << 20
-"""By the first of these the types of columns are chosen where no schema tells them."""
-
-_CSV_TYPES = {Kind.INT64: pa.int64(), Kind.FLOAT: pa.float64(), Kind.BYTES: pa.large_binary()}
-
-_CSV_INTEGER = r"^\s*[-+]?[0-9]+\s*$"
-
-_CSV_HINT = "types are told by the first rows: give a schema, if it is for that"
 
 _JSON_BLOCK_BYTES = 1 << 20
 
@@ -54,14 +40,12 @@ def iter_file(
     *,
     schema: schema_pb2.Schema | None = None,
     columns: Sequence[str] | None = None,
+    column_names: Sequence[str] | None = None,
     row_groups: range | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yields the rows of a file, in their order.
 
-    Types are those of the file. In CSV, where there are none, the schema tells them; without one
-    pyarrow tells numbers and booleans by the looks of the first 8 MiB, and all else is text, as are
-    integers of which some are too large for 64 bits. An empty cell is null, one of two quotes is
-    empty text.
+    Types are those of the file; for CSV, where there are none, see `iter_csv`.
 
     Args:
       raw: the file, which is closed at the end.
@@ -69,6 +53,7 @@ def iter_file(
       file_format: any but TFRecord.
       schema: tells types of CSV, and which numbers of JSON are floats.
       columns: names of the columns to read, in the order wanted; None: all.
+      column_names: of CSV without a line of names; None: the first line is one.
       row_groups: of Parquet, those to read; None: all.
 
     Raises:
@@ -77,7 +62,9 @@ def iter_file(
     """
     try:
         with _reading(path, file_format):
-            for batch in _iter_batches(raw, path, file_format, schema, columns, row_groups):
+            for batch in _iter_batches(
+                raw, path, file_format, schema, columns, column_names, row_groups
+            ):
                 yield batch if columns is None else project_batch(batch, columns)
     finally:
         raw.close()
@@ -96,7 +83,6 @@ def _reading(path: str, file_format: Format) -> Iterator[None]:
         raise DecodeError(
             f"Expected {file_format.value} data, found some that cannot be read: {reason}",
             Location(path),
-            _CSV_HINT if file_format is Format.CSV else None,
         ) from error
 
 
@@ -106,10 +92,11 @@ def _iter_batches(
     file_format: Format,
     schema: schema_pb2.Schema | None,
     columns: Sequence[str] | None,
+    column_names: Sequence[str] | None,
     row_groups: range | None,
 ) -> Iterator[pa.RecordBatch]:
     if file_format is Format.CSV:
-        return _iter_csv(raw, path, schema)
+        return iter_csv(raw, path, schema, column_names)
     if file_format is Format.JSON:
         return _iter_json(raw, path, row_types(schema))
     if file_format is Format.PARQUET:
@@ -187,81 +174,3 @@ def _to_object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         names = [name for name, _ in pairs]
         raise ValueError(f"{describe(next(n for n in names if names.count(n) > 1))} comes twice")
     return row
-
-
-def _iter_csv(
-    raw: BinaryFile, path: str, schema: schema_pb2.Schema | None
-) -> Iterator[pa.RecordBatch]:
-    columns = () if schema is None else schema_columns(schema)
-    told = {column.name: _CSV_TYPES[column.kind] for column in columns if column.kind}
-    # From memory: pyarrow reads ahead, also in a file in which others read already.
-    head = _open_content(raw, path).read(2 * _CSV_BLOCK_BYTES)
-    found = _open_csv(pa.BufferReader(head), told, is_single=False).schema
-    by_looks = {field.name: _csv_type(field.type) for field in found}
-    floats = {name for name, each in by_looks.items() if pt.is_floating(each)} - told.keys()
-    by_looks |= dict.fromkeys(_find_large_integers(head, floats), pa.large_string())
-    content = pa.PythonFile(_open_content(raw, path), mode="r")
-    yield from _open_csv(content, {**by_looks, **told}, is_single=len(found) == 1)
-
-
-def _find_large_integers(head: bytes, floats: Collection[str]) -> list[str]:
-    """Returns those columns whose cells are integers, and float only because some are too large."""
-    if not floats:
-        return []
-    types = dict.fromkeys(floats, pa.large_string())
-    batch = _open_csv(pa.BufferReader(head), types, is_single=False).read_next_batch()
-    return [
-        name
-        for name, cells in zip(batch.schema.names, batch.columns, strict=True)
-        if name in floats and pc.all(pc.match_substring_regex(cells, _CSV_INTEGER)).as_py()
-    ]
-
-
-def _csv_type(found: pa.DataType) -> pa.DataType:
-    """Returns the type of a column by what the first rows look like to pyarrow."""
-    is_kept = pt.is_integer, pt.is_floating, pt.is_boolean, pt.is_binary
-    return found if any(is_type(found) for is_type in is_kept) else pa.large_string()
-
-
-def _open_csv(
-    content: pa.NativeFile, types: dict[str, pa.DataType], *, is_single: bool
-) -> pa.csv.CSVStreamingReader:
-    return pa.csv.open_csv(
-        content,
-        pa.csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
-        # In a file of one column an empty line is a null; in others it is none of the rows.
-        pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=not is_single),
-        pa.csv.ConvertOptions(
-            column_types=types,
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
-
-
-def _open_content(raw: BinaryFile, path: str) -> _Content:
-    """Returns the decompressed content of a file from its start."""
-    raw.seek(0)
-    codec = detect_codec(raw.read(HEAD_BYTES), path)
-    raw.seek(0)
-    return _Content(open_decompressed(raw, codec))
-
-
-class _Content:
-    """A stream with the interface that Arrow reads from, which ends where less is given."""
-
-    closed = False
-
-    def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
-
-    def read(self, size: int) -> bytes:
-        buffer = memoryview(bytearray(size))
-        filled = 0
-        while filled < size and (count := self._stream.readinto(buffer[filled:])):
-            filled += count
-        return bytes(buffer[:filled])
-
-    def close(self) -> None:
-        """Does nothing: who opened the file closes it."""

@@ -41,6 +41,7 @@ def write_file(
     file_system: OutputFileSystem,
     *,
     compression: str | None = None,
+    with_names: bool = True,
     overwrite: bool = False,
 ) -> tuple[int, int]:
     """Writes a file, and returns the numbers of its rows and of its bytes.
@@ -55,6 +56,7 @@ def write_file(
       file_system: where it is.
       compression: a codec. None: text is compressed as the suffix of the path says, Parquet by
         snappy and Arrow not at all.
+      with_names: whether the first line of CSV has the names of the columns.
       overwrite: replace what is there; False: it is an error.
 
     Raises:
@@ -64,7 +66,9 @@ def write_file(
     """
     codec = Compression.resolve(codec_of_name(path) if compression is None else compression)
     codec.check_path(path)
-    start = _choose_writer(file_format, schema, compression if compression is None else codec)
+    start = _choose_writer(
+        file_format, schema, compression if compression is None else codec, with_names
+    )
     num_rows = 0
     with _placed(path, file_system, overwrite) as file:
         content = (codec if file_format.is_text else Compression()).compress(file)
@@ -111,11 +115,12 @@ class _Sink:
 
 
 def _choose_writer(
-    file_format: Format, schema: pa.Schema, compression: Compression | None
+    file_format: Format, schema: pa.Schema, compression: Compression | None, with_names: bool
 ) -> Callable[[pa.PythonFile], _BatchWriter]:
     if file_format is Format.CSV:
         _check_csv_columns(schema)
-        return lambda sink: pa.csv.CSVWriter(sink, schema)
+        csv_options = pa.csv.WriteOptions(include_header=with_names)
+        return lambda sink: pa.csv.CSVWriter(sink, schema, write_options=csv_options)
     if file_format is Format.JSON:
         return _JsonWriter
     codec = None if compression is None else compression.codec

@@ -1,0 +1,199 @@
+"""CSV files as record batches, in bounded memory."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.types as pt
+from tensorflow_metadata.proto.v0 import schema_pb2
+
+from tfrecord_beam.errors import DecodeError, Location
+from tfrecord_beam.kernel.plan import Kind
+from tfrecord_beam.options import describe
+from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
+from tfrecord_beam.records.csv_quotes import OpenQuote
+from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.schema.tfmd import schema_columns
+
+_BLOCK_BYTES = 8 << 20
+"""By the first of these the types of columns are chosen where no schema tells them."""
+
+_TYPES = {Kind.INT64: pa.int64(), Kind.FLOAT: pa.float64(), Kind.BYTES: pa.large_binary()}
+
+_INTEGER = r"^\s*[-+]?[0-9]+\s*$"
+
+# What pyarrow says.
+_BAD_CELL = re.compile(r"In CSV column #(\d+): ")
+_BAD_LINE = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
+_LONG_LINE = "straddling object"
+_NO_LINE = "Empty CSV file"
+
+_SHOWN = 200
+"""Characters of what pyarrow says, which may have a file in it."""
+
+
+def iter_csv(
+    raw: BinaryFile,
+    path: str,
+    schema: schema_pb2.Schema | None = None,
+    column_names: Sequence[str] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yields the rows of a file, in their order.
+
+    The schema tells the types of columns; without one pyarrow tells numbers and booleans by the
+    looks of the first 8 MiB, and all else is text, as are integers of which some are too large for
+    64 bits. An empty cell is null, one of two quotes is empty text.
+
+    Args:
+      raw: the file, which is not closed.
+      path: its path or URL.
+      schema: tells types.
+      column_names: one for each cell of a line. None: the first line has them.
+
+    Raises:
+      DecodeError: no line has names; a line has another number of cells, or a quote is not closed;
+        a cell is not of its column's type.
+    """
+    columns = () if schema is None else schema_columns(schema)
+    told = {column.name: _TYPES[column.kind] for column in columns if column.kind}
+    content = _Content(raw, path)
+    # From memory: pyarrow reads ahead, also in a file in which others read already.
+    head = content.read(2 * _BLOCK_BYTES)
+    if column_names is not None and not head:
+        return
+    names: list[str] = []
+    try:
+        by_looks = _find_types(head, column_names)
+        names = list(by_looks)
+        content = _Content(raw, path)
+        yield from _open(
+            pa.PythonFile(content, mode="r"),
+            column_names,
+            {**by_looks, **told},
+            # In a file of one column an empty line is a null; in others it is none of the rows.
+            ignore_empty_lines=len(names) != 1,
+        )
+    except UnicodeDecodeError as error:
+        raise DecodeError(
+            "Expected UTF-8 in the names of the columns, found other bytes", Location(path, line=1)
+        ) from error
+    except pa.ArrowInvalid as error:
+        raise _explain(error, content, path, names) from error
+    if content.quote.line is not None:
+        raise _left_open(path, content.quote.line)
+
+
+def _find_types(head: bytes, column_names: Sequence[str] | None) -> dict[str, pa.DataType]:
+    """Returns the types of all columns, by what the first rows look like to pyarrow."""
+    is_kept = pt.is_integer, pt.is_floating, pt.is_boolean, pt.is_binary
+    types = {
+        field.name: field.type if any(is_(field.type) for is_ in is_kept) else pa.large_string()
+        for field in _open(pa.BufferReader(head), column_names).schema
+    }
+    floats = {name: pa.large_string() for name, each in types.items() if pt.is_floating(each)}
+    if floats:
+        batch = _open(pa.BufferReader(head), column_names, floats).read_next_batch()
+        # Integers that are float only because some are too large.
+        types.update(
+            (name, cells.type)
+            for name, cells in zip(batch.schema.names, batch.columns, strict=True)
+            if name in floats and pc.all(pc.match_substring_regex(cells, _INTEGER)).as_py()
+        )
+    return types
+
+
+def _open(
+    content: pa.NativeFile,
+    column_names: Sequence[str] | None,
+    types: Mapping[str, pa.DataType] = MappingProxyType({}),
+    *,
+    ignore_empty_lines: bool = True,
+) -> pa.csv.CSVStreamingReader:
+    return pa.csv.open_csv(
+        content,
+        pa.csv.ReadOptions(block_size=_BLOCK_BYTES, column_names=column_names),
+        pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=ignore_empty_lines),
+        pa.csv.ConvertOptions(
+            column_types=types,
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+
+
+def _explain(
+    error: pa.ArrowInvalid, content: _Content, path: str, names: Sequence[str]
+) -> DecodeError:
+    """Returns the error for what pyarrow could not read."""
+    text = str(error)
+    line = content.quote.line
+    if line is not None and (content.is_read or _LONG_LINE in text):
+        return _left_open(path, line)
+    if _NO_LINE in text:
+        return DecodeError(
+            "Expected a line with the names of the columns, found none", Location(path)
+        )
+    if found := _BAD_LINE.search(text):
+        expected, count, shown = found.groups()
+        return DecodeError(
+            f"Expected a line of {expected} cells, found {count}: {describe(shown)}", Location(path)
+        )
+    cell = _BAD_CELL.match(text)
+    return DecodeError(
+        "Expected csv data, found some that cannot be read: "
+        f"{textwrap.shorten(text, _SHOWN, placeholder=' ...')}",
+        Location(path, feature=names[int(cell[1])] if cell else None),
+        "types are told by the first rows: give a schema, if it is for that" if cell else None,
+    )
+
+
+def _left_open(path: str, line: int) -> DecodeError:
+    return DecodeError(
+        "Expected every quote closed, found one left open", Location(path, line=line)
+    )
+
+
+class _Content:
+    """The decompressed content of a file, with the interface that Arrow reads from.
+
+    Only at the end less is given than was asked for. The last line has its end in any case.
+
+    Attributes:
+      quote: that which is open where reading is.
+      is_read: whether reading is at the end.
+    """
+
+    closed = False
+
+    def __init__(self, raw: BinaryFile, path: str) -> None:
+        raw.seek(0)
+        codec = detect_codec(raw.read(HEAD_BYTES), path)
+        raw.seek(0)
+        self._stream = open_decompressed(raw, codec)
+        self._last = b""
+        self.quote = OpenQuote()
+        self.is_read = False
+
+    def read(self, size: int) -> bytes:
+        buffer = memoryview(bytearray(size))
+        filled = 0
+        while filled < size and (count := self._stream.readinto(buffer[filled:])):
+            filled += count
+        data = bytes(buffer[:filled])
+        if filled < size:
+            self.is_read = True
+            if (data[-1:] or self._last) not in b"\n":
+                data += b"\n"
+        self._last = data[-1:] or self._last
+        self.quote.feed(data)
+        return data
+
+    def close(self) -> None:
+        """Does nothing: who opened the file closes it."""
