@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.engines.engine import Engine
+from tests.engines.engine import Engine, prism_options
 from tests.engines.flink import (
     FlinkCluster,
     explain_missing,
@@ -116,14 +116,7 @@ def loopback_engine(prism: str) -> Engine:
 @pytest.fixture(scope="session")
 def pool_engine(prism: str, worker_pool: str) -> Engine:
     """Prism with workers that are processes of their own."""
-    return Engine(
-        (
-            "--runner=PrismRunner",
-            f"--job_endpoint={prism}",
-            "--environment_type=EXTERNAL",
-            f"--environment_config={worker_pool}",
-        )
-    )
+    return Engine(prism_options(prism, worker_pool))
 
 
 @pytest.fixture(scope="session")

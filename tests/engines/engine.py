@@ -41,6 +41,16 @@ class Engine:
         return totals
 
 
+def prism_options(prism: str, worker_pool: str) -> tuple[str, ...]:
+    """Returns the options of pipelines that run on a Prism with the workers of a pool."""
+    return (
+        "--runner=PrismRunner",
+        f"--job_endpoint={prism}",
+        "--environment_type=EXTERNAL",
+        f"--environment_config={worker_pool}",
+    )
+
+
 class Collect(beam.PTransform):
     """Takes all elements to a folder, from where `collected` brings them to the test."""
 

@@ -29,13 +29,20 @@ def pick_port() -> int:
 
 
 @contextlib.contextmanager
-def running(command: Sequence[str], log: pathlib.Path) -> Iterator[subprocess.Popen[bytes]]:
+def running(
+    command: Sequence[str], log: pathlib.Path, *, python_path: pathlib.Path = ROOT
+) -> Iterator[subprocess.Popen[bytes]]:
     """Runs a command that sees the tests and this Python, and stops all that is left of it.
 
     It leads a process group: so what it started is stopped too, even if nobody asks for that any
     more.
+
+    Args:
+      command: what to run.
+      log: the file for its output.
+      python_path: where the tests and the library are.
     """
-    paths = {"PATH": pathlib.Path(sys.executable).parent, "PYTHONPATH": ROOT}
+    paths = {"PATH": pathlib.Path(sys.executable).parent, "PYTHONPATH": python_path}
     env = {
         name: os.pathsep.join(filter(None, (str(first), os.environ.get(name))))
         for name, first in paths.items()
@@ -56,22 +63,24 @@ def running(command: Sequence[str], log: pathlib.Path) -> Iterator[subprocess.Po
 
 
 @contextlib.contextmanager
-def serving(command: Sequence[str], port: int, log: pathlib.Path) -> Iterator[str]:
-    """Runs a server that listens on `port`, and yields its address."""
-    with running(command, log) as server:
+def serving(
+    command: Sequence[str], port: int, log: pathlib.Path, *, python_path: pathlib.Path = ROOT
+) -> Iterator[str]:
+    """Runs a server that listens on `port`, see `running`, and yields its address."""
+    with running(command, log, python_path=python_path) as server:
         _wait_until_listening(server, port, log)
         yield f"localhost:{port}"
 
 
 @contextlib.contextmanager
-def serving_worker_pool(log: pathlib.Path) -> Iterator[str]:
+def serving_worker_pool(log: pathlib.Path, *, python_path: pathlib.Path = ROOT) -> Iterator[str]:
     """Runs Beam's pool, which starts a process for each environment, and yields its address."""
     port = pick_port()
     command = [
         *(sys.executable, "-m", "apache_beam.runners.worker.worker_pool_main"),
         *(f"--service_port={port}", f"--container_executable={_WORKER}"),
     ]
-    with serving(command, port, log) as address:
+    with serving(command, port, log, python_path=python_path) as address:
         yield address
 
 
