@@ -173,5 +173,6 @@ class _ConvertFile(LibraryDoFn):
             with_names=self._conversion.column_names is None,
             overwrite=True,  # what is there is of an earlier attempt
         )
-        metrics.count_written(num_rows, num_bytes)
-        yield WrittenFile(target, num_rows, num_bytes)
+        written = WrittenFile(target, num_rows, num_bytes)
+        metrics.count_written(written)
+        yield written

@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import itertools
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -17,6 +18,9 @@ from apache_beam.metrics.metric import Metrics
 from apache_beam.metrics.metricbase import Distribution
 
 from tfrecord_beam import kernel
+from tfrecord_beam.records.writing.publish import WrittenFile
+
+_logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -28,11 +32,12 @@ def count(name: str, amount: int = 1) -> None:
     Metrics.counter(NAMESPACE, name).inc(amount)
 
 
-def count_written(num_records: int, num_bytes: int) -> None:
-    """Counts a file that is in its place."""
+def count_written(file: WrittenFile) -> None:
+    """Counts a file that is in its place, and names it in the log."""
     count("files_written")
-    count("records_written", num_records)
-    count("bytes_written", num_bytes)
+    count("records_written", file.num_records)
+    count("bytes_written", file.num_bytes)
+    _logger.info("Wrote %s: %d records, %d bytes", file.path, file.num_records, file.num_bytes)
 
 
 class Timer:

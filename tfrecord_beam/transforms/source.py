@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import logging
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -45,6 +46,8 @@ from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.corrupt import take_corrupt
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.workers import LibraryDoFn
+
+_logger = logging.getLogger(__name__)
 
 COVERED = "covered"
 """Tag of the output that tells what was read of each file: (path, `CoveredRange` as tuple)."""
@@ -199,6 +202,8 @@ class ReadRange(LibraryDoFn):
             yield from self._read(file_range, claim)
 
     def _read(self, file_range: FileRange, claim: Claim) -> Iterator[Any]:
+        if file_range.start == 0:
+            _logger.info("Reading %s", file_range.path)
         reader = RecordReader(
             file_range,
             BeamFileSystem().open,

@@ -113,7 +113,7 @@ class WriteSteps:
                 )
         except WriteError as error:
             raise tell_what_is_there(error, self.options, self.file_system) from error
-        metrics.count_written(written.num_records, written.num_bytes)
+        metrics.count_written(written)
         return written
 
     def finish(
@@ -201,7 +201,7 @@ class WriteLocally(WriteWindows):
         with steps.write_timer.running():
             published = publish_locally(files, steps.options, self._write, steps.file_system)
         for written in published:
-            metrics.count_written(written.num_records, written.num_bytes)
+            metrics.count_written(written)
             yield written
         steps.file_system.remove_folder(writer.folder)
 
