@@ -1,4 +1,4 @@
-"""Checks of options: what is of a wrong type or out of range is one kind of error everywhere."""
+"""Checks of options, which make one kind of error everywhere, and what texts say of values."""
 
 from __future__ import annotations
 
@@ -96,3 +96,12 @@ def describe(value: object) -> str:
     except Exception:  # such as an int of too many digits to print
         return f"a value of type {type(value).__name__}"
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+def count_of(number: int, noun: str, plural: str | None = None) -> str:
+    """Returns what a text says of so many things.
+
+    >>> count_of(1, "record"), count_of(3, "record"), count_of(0, "batch", "batches")
+    ('1 record', '3 records', '0 batches')
+    """
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"

@@ -92,7 +92,7 @@ def test_missing_schema(
     path = write(tmp_path, "a.tfrecord", *PEOPLE)
     assert main([verb, path, "--schema", "nothing.pbtxt"]) == 2
     assert capsys.readouterr().err == (
-        "tfrecord-beam: error: [Errno 2] No such file or directory: 'nothing.pbtxt'\n"
+        "tfrecord-beam: error: Expected a schema at 'nothing.pbtxt', found no file\n"
     )
 
 
@@ -122,12 +122,15 @@ def _wrong_inputs(folder: pathlib.Path) -> dict[str, tuple[list[str], str]]:
         "pipe": ([f"{folder}/pipe"], f"Expected a regular file at '{folder}/pipe', found a pipe"),
         "URL": (["foo://x"], "Expected a URL that "),
         "host": (["file://host/x"], "Expected the URL of a local file, found 'file://host/x'"),
-        "no name": ([""], "Expected file_pattern to be a path or pattern"),
+        "no name": ([""], "Expected FILES to be a path or pattern"),
         "control": (["\x1b[2J\n"], "Expected files at '\\x1b[2J\\n', found none"),
         "schema": ([good, "--schema", f"{folder}/bad.pbtxt"], "Expected a TFMD Schema as "),
         "empty schema": ([good, "--schema", f"{folder}/empty.pbtxt"], "Expected a TFMD Schema as "),
         "no schema": ([good, "--schema", ""], "Expected a TFMD Schema, its serialized bytes or "),
-        "schema folder": ([good, "--schema", str(folder)], "[Errno 21] Is a directory"),
+        "schema folder": (
+            [good, "--schema", str(folder)],
+            f"Expected a schema at {str(folder)!r}, found a folder",
+        ),
         "columns": (
             [good, "--columns", "age,age"],
             "Expected different columns, found 'age' twice",

@@ -70,4 +70,4 @@ def test_records_of_another_type(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["head", write(tmp_path, "a.tfrecord", *RECORDS)]) == 2
-    assert "record_type='SequenceExample'" in capsys.readouterr().err
+    assert "--record-type SequenceExample" in capsys.readouterr().err

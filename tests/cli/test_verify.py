@@ -40,7 +40,7 @@ def read_json(capsys: pytest.CaptureFixture[str]) -> Any:
 
 def test_good_files(good: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", good, "--record-type=Example"]) == 0
-    assert capsys.readouterr() == ("1 files, 3 good records, 0 corrupt\n", "")
+    assert capsys.readouterr() == ("1 file, 3 good records, 0 corrupt\n", "")
 
 
 def test_file_by_two_names_is_read_once(
@@ -49,7 +49,7 @@ def test_file_by_two_names_is_read_once(
     monkeypatch.chdir(pathlib.Path(good).parent)
     name = pathlib.Path(good).name
     assert main(["verify", name, f"./{name}", good, f"file://{good}"]) == 0
-    assert capsys.readouterr() == ("1 files, 3 good records, 0 corrupt\n", "")
+    assert capsys.readouterr() == ("1 file, 3 good records, 0 corrupt\n", "")
 
 
 def test_every_corrupt_record_is_shown(
@@ -144,7 +144,7 @@ def test_records_that_do_not_fit_a_schema(
         f"{path}:{third}, record 3",
         "Expected a value for feature 'name', found none in 1 record - at "
         f"{path}:{second}, record 2",
-        "1 files, 3 good records, 1 corrupt",
+        "1 file, 3 good records, 1 corrupt",
     ]
 
 

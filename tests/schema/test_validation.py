@@ -129,6 +129,33 @@ def test_presence_in_all_records_together(presence: str, wanted: int | None) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([1, 2], ["Expected values in 3 records for feature 'x', found some in 2 records"]),
+        (
+            [1, None],
+            [
+                "Expected a value for feature 'x', found none in 1 record - at record 1",
+                "Expected values in 3 records for feature 'x', found some in 1 record",
+            ],
+        ),
+        (
+            [None, None],
+            ["Expected a value for feature 'x', found none in 2 records - at record 0"],
+        ),
+        ([], ["Expected values in 3 records for feature 'x', found some in 0 records"]),
+        ([1, 2, 3], []),
+    ],
+)
+def test_presence_in_all_records_and_in_so_many(values: list[int | None], texts: list[str]) -> None:
+    schema = parse_schema(
+        "feature { name: 'x' type: INT presence { min_fraction: 1 min_count: 3 } }"
+    )
+    batch = pa.record_batch({"x": pa.array(values, pa.int64())})
+    assert list(map(str, validate_batch(schema, batch))) == texts
+
+
 def test_presence_in_one_record() -> None:
     schema = parse_schema("feature { name: 'x' type: INT presence { min_count: 1 } }")
     assert list(map(str, validate_batch(schema, pa.record_batch({"y": [1, 2]})))) == [

@@ -126,7 +126,7 @@ def test_error_names_the_place(tmp_path: pathlib.Path) -> None:
     tfxio = CsvTFXIO(path, ["a", "b"], schema=schema, skip_header_lines=1)
     with pytest.raises(Exception, match=r"found b'x' - at .*a\.csv:8, line 3, feature 'a'"):
         run(tfxio.BeamSource())
-    with pytest.raises(Exception, match=r"Expected a line of 1 cells, found 2 - at .*a\.csv:0, li"):
+    with pytest.raises(Exception, match=r"Expected a line of 1 cell, found 2 - at .*a\.csv:0, li"):
         run(CsvTFXIO(path, ["a"]).BeamSource())
 
 

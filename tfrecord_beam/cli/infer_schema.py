@@ -13,6 +13,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable, print_warning
 from tfrecord_beam.cli.progress import show_activity, show_progress
+from tfrecord_beam.options import count_of
 from tfrecord_beam.records.inference import infer_schema
 from tfrecord_beam.schema.tfmd import format_schema, save_schema
 
@@ -73,7 +74,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None:
         save_schema(schema, options.output)
         if not options.json:
-            print(f"{len(schema.feature)} features in {make_printable(options.output)}")
+            features = count_of(len(schema.feature), "feature")
+            print(f"{features} in {make_printable(options.output)}")
     elif options.json:
         print(json.dumps(json_format.MessageToDict(schema)))
     else:

@@ -19,6 +19,7 @@ from tfrecord_beam.cli import (
     schema_diff,
     verify,
 )
+from tfrecord_beam.cli.flags import describe_error
 from tfrecord_beam.cli.output import PROGRAM, finish_output, prepare_output, print_error
 from tfrecord_beam.errors import TFRecordBeamError
 
@@ -27,7 +28,7 @@ _VERBS = (head, count, verify, index, schema, infer_schema, schema_diff, convert
 _EPILOG = """\
 FILES are paths, patterns or folders; a folder means all files under it. Wildcards are *, ?, [ab],
 [!ab] and, as a whole level, **. Quote them, or the shell's rules apply. Compressed files are known
-by their content. Errors name options as Python does: mode='overwrite' is --mode overwrite.
+by their content.
 
 Exit codes: 0 all is well; 1 verify found corrupt records, or schema-diff a difference; 2 an error;
 130 interrupted.
@@ -44,27 +45,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
       arguments: what comes after the program's name; None: those of this process.
     """
+    verb_parser = None
     try:
-        return _run(arguments)
+        prepare_output()
+        try:
+            options = _parse(arguments)
+            verb_parser = options.verb_parser
+            code: int = options.run(options)
+            return code
+        finally:
+            sys.stdout.flush()  # so that a closed pipe or a full disk shows here
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # who read the output has seen enough
         return 141  # as if the signal SIGPIPE had ended the process
     except (TFRecordBeamError, OSError, ValueError) as error:
-        print_error(error)
+        print_error(describe_error(error, verb_parser))
         return 2
     finally:
         finish_output()
-
-
-def _run(arguments: Sequence[str] | None) -> int:
-    prepare_output()
-    try:
-        options = _parse(arguments)
-        code: int = options.run(options)
-        return code
-    finally:
-        sys.stdout.flush()  # so that a closed pipe or a full disk shows here
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -23,9 +23,9 @@ def make_printable(text: str) -> str:
     )
 
 
-def print_error(error: Exception) -> None:
+def print_error(text: str) -> None:
     """Prints the text of an error to stderr, in one line."""
-    print(f"{PROGRAM}: error: {make_printable(str(error))}", file=sys.stderr)
+    print(f"{PROGRAM}: error: {make_printable(text)}", file=sys.stderr)
 
 
 def print_warning(text: str) -> None:

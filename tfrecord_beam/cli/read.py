@@ -13,6 +13,7 @@ from tfrecord_beam.cli.columns import print_columns
 from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_activity
 from tfrecord_beam.cli.rows import print_rows, print_table
+from tfrecord_beam.options import count_of
 from tfrecord_beam.records.demo import write_census
 
 if TYPE_CHECKING:
@@ -80,9 +81,10 @@ def _print_summary(summary: dict[str, Any]) -> None:
     for sample in summary["samples"]:
         rows = sample["first_rows"]
         file = make_printable(sample["file"])
-        print(f"{file}: the first {len(rows)} of a batch of {sample['rows']} rows")
+        print(f"{file}: the first {len(rows)} of a batch of {count_of(sample['rows'], 'row')}")
         print_rows(list(rows[0]), rows)
-    print(f"columns of {summary['rows']} rows in {summary['batches']} batches")
+    batches = count_of(summary["batches"], "batch", "batches")
+    print(f"columns of {count_of(summary['rows'], 'row')} in {batches}")
     print_columns(summary["columns"])
     print("counters")
     print_table(("name", "value"), ((name, str(n)) for name, n in summary["counters"].items()))

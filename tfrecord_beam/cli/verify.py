@@ -12,6 +12,7 @@ from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable, print_error
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.errors import Location, NoMatchError
+from tfrecord_beam.options import count_of
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
@@ -79,7 +80,10 @@ def run(options: argparse.Namespace) -> int:
         for anomaly in anomalies:
             print(make_printable(str(anomaly)))
         good = sum(counts.values())
-        print(f"{len(counts)} files, {good} good records, {len(corrupt)} corrupt")
+        print(
+            f"{count_of(len(counts), 'file')}, {count_of(good, 'good record')}, "
+            f"{len(corrupt)} corrupt"
+        )
     if not all_match:
         return 2
     return 1 if corrupt or anomalies else 0
@@ -130,7 +134,7 @@ def _match_each(patterns: Iterable[str]) -> tuple[dict[str, int], bool]:
         try:
             files += match_pattern(pattern, DirectFileSystem())
         except NoMatchError as error:
-            print_error(error)
+            print_error(str(error))
             all_match = False
     return {file.path: 0 for file in distinct_files(files)}, all_match
 

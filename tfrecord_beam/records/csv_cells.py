@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from tfrecord_beam.errors import DecodeError
+from tfrecord_beam.options import count_of
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.records.csv_quotes import OpenQuote
 from tfrecord_beam.records.lines import LineBlock
@@ -157,7 +158,7 @@ def collect_rows(
     for index in lines:
         if len(rows[index]) != num_columns:
             raise DecodeError(
-                f"Expected a line of {num_columns} cells, found {len(rows[index])}",
+                f"Expected a line of {count_of(num_columns, 'cell')}, found {len(rows[index])}",
                 block.location(index),
             )
     columns = [

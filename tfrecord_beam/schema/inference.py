@@ -61,7 +61,7 @@ def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
             struct.presence.min_fraction = struct.presence.min_count = 1
             struct.value_count.min = struct.value_count.max = 1
     for error in conflicts:
-        text = f"Left out a feature: {error}"
+        text = f"Left out a feature: {render(error.message, error.location)}"
         warnings.warn(text, stacklevel=2)
         schema.annotation.comment.append(text)
     return schema

@@ -13,7 +13,7 @@ from google.protobuf import json_format, text_format
 from google.protobuf.message import DecodeError, Message
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.errors import Location, NoMatchError, SchemaError, WriteError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Column, Kind
 from tfrecord_beam.options import describe
 from tfrecord_beam.schema.building import FEATURE_TYPES
@@ -61,6 +61,7 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
 
     Raises:
       SchemaError: `source` is none of these; a file without content is none.
+      NoMatchError: there is no such file.
       OSError: the file cannot be read.
     """
     if isinstance(source, schema_pb2.Schema):
@@ -82,7 +83,7 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
 
 
 def save_schema(schema: schema_pb2.Schema, path: str | os.PathLike[str]) -> None:
-    """Writes a TFMD schema to a file, in a form that `load_schema` reads.
+    """Writes a TFMD schema to a file, in a form that `load_schema` reads; makes folders for it.
 
     Args:
       schema: the schema.
@@ -90,7 +91,7 @@ def save_schema(schema: schema_pb2.Schema, path: str | os.PathLike[str]) -> None
         protobuf binary if in ``.pb``, else protobuf text.
 
     Raises:
-      OSError: the file cannot be written.
+      WriteError: the file cannot be written.
     """
     name = normalize_path(os.fspath(path))
     if name.endswith(".json"):
@@ -99,12 +100,13 @@ def save_schema(schema: schema_pb2.Schema, path: str | os.PathLike[str]) -> None
         data = schema.SerializeToString(deterministic=True)
     else:
         data = format_schema(schema).encode()
-    if not has_scheme(name):
-        pathlib.Path(name).write_bytes(data)
-        return
-    file_system, key = resolve_url(name)
-    with file_system.open_output_stream(key, compression=None) as file:
-        file.write(data)
+    try:
+        _write_file(name, data)
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise WriteError(
+            f"Expected to write the schema, found {found!r}", Location(name)
+        ) from error
 
 
 def format_schema(schema: schema_pb2.Schema) -> str:
@@ -176,9 +178,14 @@ def _type_name(feature: schema_pb2.Feature) -> str:
 
 
 def _read_schema(path: str) -> schema_pb2.Schema:
-    if path.endswith(".parquet"):
-        return schema_from_arrow(_read_parquet_schema(path))
-    data = _read_file(path).removeprefix(codecs.BOM_UTF8)
+    if os.path.isdir(path):
+        raise SchemaError(f"Expected a schema at {path!r}, found a folder")
+    try:
+        if path.endswith(".parquet"):
+            return schema_from_arrow(_read_parquet_schema(path))
+        data = _read_file(path).removeprefix(codecs.BOM_UTF8)
+    except FileNotFoundError as error:
+        raise NoMatchError(f"Expected a schema at {path!r}, found no file") from error
     expected = "Expected a TFMD Schema as protobuf text, protobuf binary or JSON, found"
     if not data.strip():
         hint = "Schema() is one without features"
@@ -213,6 +220,16 @@ def _read_file(path: str) -> bytes:
     with file_system.open_input_stream(key, compression=None) as file:
         data: bytes = file.read()
         return data
+
+
+def _write_file(path: str, data: bytes) -> None:
+    if not has_scheme(path):
+        pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
+        pathlib.Path(path).write_bytes(data)
+        return
+    file_system, key = resolve_url(path)
+    with file_system.open_output_stream(key, compression=None) as file:
+        file.write(data)
 
 
 def _parse_json(data: bytes) -> schema_pb2.Schema:

@@ -23,6 +23,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location, render
 from tfrecord_beam.kernel.plan import Kind
+from tfrecord_beam.options import count_of
 from tfrecord_beam.schema.building import FEATURE_TYPES, Path
 from tfrecord_beam.schema.encoding import kind_of
 from tfrecord_beam.schema.lists import flatten_lists, is_list, to_singleton_lists
@@ -74,7 +75,7 @@ class Anomaly:
     first: Location
 
     def __str__(self) -> str:
-        return render(f"{self.reason} in {_num_records(self.count)}", self.first)
+        return render(f"{self.reason} in {count_of(self.count, 'record')}", self.first)
 
 
 def validate_batch(schema: SchemaSource, batch: pa.RecordBatch) -> list[Anomaly]:
@@ -147,19 +148,19 @@ class SchemaValidator:
         ]
         for path, feature in self._features.items():
             present, presence = self._present[path], feature.presence
-            wanted = max(presence.min_count, math.ceil(presence.min_fraction * self._rows))
-            if present < wanted and presence.min_fraction < 1:
-                reason = _reason(path, f"values in {_num_records(wanted)}", "some")
+            wanted = presence.min_count
+            if presence.min_fraction < 1:
+                wanted = max(wanted, math.ceil(presence.min_fraction * self._rows))
+            elif self._rows and not present:
+                continue  # a rule has told that of each record
+            if present < wanted:
+                reason = _reason(path, f"values in {count_of(wanted, 'record')}", "some")
                 found.append(Anomaly(".".join(path), reason, present, Location()))
         return found
 
 
 def _reason(path: Path, expected: str, found: str) -> str:
     return f"Expected {expected} for feature {'.'.join(path)!r}, found {found}"
-
-
-def _num_records(count: int) -> str:
-    return "1 record" if count == 1 else f"{count} records"
 
 
 def _features(

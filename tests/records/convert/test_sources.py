@@ -160,7 +160,7 @@ def test_csv_with_a_quote_left_open(
         (b"", "^Expected a line with the names of the columns, found none - at"),
         (b"\n\r\n", "^Expected a line with the names of the columns, found none - at"),
         (b"a,b\n1,2\n3\n", r"^Expected a line of 2 cells, found 1: '3' - at .*a\.csv$"),
-        (b"a\n1,2\n", r"^Expected a line of 1 cells, found 2: '1,2' - at .*a\.csv$"),
+        (b"a\n1,2\n", r"^Expected a line of 1 cell, found 2: '1,2' - at .*a\.csv$"),
         ("é\n1\n".encode("utf-16"), r"^Expected UTF-8 in the names .*a\.csv, line 1$"),
     ],
 )

@@ -124,7 +124,7 @@ def test_rename_of_one_file_that_fails_for_good(
         assert paths_in(tmp_path) == []
         return
     assert caught.value.hint is not None
-    assert caught.value.hint.startswith("there are 3 files of this name, each of them")
+    assert caught.value.hint.startswith("3 whole files of this name: ")
     assert str(tmp_path / NAMES[0]) in caught.value.hint
     assert paths_in(tmp_path) == sorted([*NAMES[:2], old])  # of what was there no byte is lost
 

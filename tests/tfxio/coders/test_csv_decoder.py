@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said() -> None:
     infos = [ColumnInfo("a", ColumnType.INT)]
     for row, text in (
         ([b"x"], r"found b'x' - at record 0"),
-        ([b"1", b"2"], r"1 cells, found 2 - at"),
+        ([b"1", b"2"], r"1 cell, found 2 - at"),
     ):
         with pytest.raises(DecodeError, match=text):
             list(BatchedCSVRowsToRecordBatch(True).process([(row, "")], infos))

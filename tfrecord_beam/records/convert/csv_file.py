@@ -15,7 +15,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.kernel.plan import Kind
-from tfrecord_beam.options import describe
+from tfrecord_beam.options import count_of, describe
 from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
 from tfrecord_beam.records.csv_quotes import OpenQuote
 from tfrecord_beam.records.decompression import BinaryFile
@@ -141,10 +141,9 @@ def _explain(
             "Expected a line with the names of the columns, found none", Location(path)
         )
     if found := _BAD_LINE.search(text):
-        expected, count, shown = found.groups()
-        return DecodeError(
-            f"Expected a line of {expected} cells, found {count}: {describe(shown)}", Location(path)
-        )
+        number, count, shown = found.groups()
+        expected = f"a line of {count_of(int(number), 'cell')}"
+        return DecodeError(f"Expected {expected}, found {count}: {describe(shown)}", Location(path))
     cell = _BAD_CELL.match(text)
     return DecodeError(
         "Expected csv data, found some that cannot be read: "

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from tfrecord_beam.errors import WriteError
+from tfrecord_beam.options import count_of
 from tfrecord_beam.records.hive import Partition, format_path
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.writing.file_system import OutputFileSystem, write_file
@@ -323,7 +324,7 @@ def tell_what_is_there(
     if not there:
         return error
     shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
-    hint = f"there are {len(there)} files of this name, each of them whole: {shown}"
+    hint = f"{count_of(len(there), 'whole file')} of this name: {shown}"
     return WriteError(error.message, error.location, hint)
 
 

@@ -12,6 +12,7 @@ import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam.errors import DecodeError
+from tfrecord_beam.options import count_of
 from tfrecord_beam.records.csv import (
     CsvDecoder,
     CsvFormat,
@@ -149,7 +150,8 @@ class ColumnTypeInferrer(beam.CombineFn):
         if not cells:
             cells = [] if self._format.skip_blank_lines else [b""] * len(names)
         elif len(cells) != len(names):
-            raise DecodeError(f"Expected a line of {len(names)} cells, found {len(cells)}")
+            expected = count_of(len(names), "cell")
+            raise DecodeError(f"Expected a line of {expected}, found {len(cells)}")
         return _merge(
             accumulator,
             {name: self._infer(name, cell) for name, cell in zip(names, cells, strict=False)},
