@@ -54,6 +54,12 @@ def reference() -> ModuleType:
     return _import_reference()
 
 
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a write tries again it tries again at once."""
+    monkeypatch.setattr("tfrecord_beam.records.writing.retries.WAITS_SEC", (0, 0, 0))
+
+
 @pytest.fixture(scope="session", params=["native", "reference"])
 def kernel(request: pytest.FixtureRequest) -> ModuleType:
     """Each of the two kernels in turn; what is asserted of one is asserted of the other."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         iter_batches as iter_batches,
         read_table as read_table,
     )
-    from tfrecord_beam.records.writing.publish import WrittenFile as WrittenFile
+    from tfrecord_beam.records.writing.plan import WrittenFile as WrittenFile
     from tfrecord_beam.records.writing.table import write_table as write_table
     from tfrecord_beam.records.writing.writer import TFRecordWriter as TFRecordWriter
 
@@ -103,7 +103,7 @@ _MODULES = {
     "tfrecord_beam.records.corruption": ("CorruptRecord",),
     "tfrecord_beam.records.inference": ("infer_schema",),
     "tfrecord_beam.records.table": ("count", "iter_batches", "read_table"),
-    "tfrecord_beam.records.writing.publish": ("WrittenFile",),
+    "tfrecord_beam.records.writing.plan": ("WrittenFile",),
     "tfrecord_beam.records.writing.table": ("write_table",),
     "tfrecord_beam.records.writing.writer": ("TFRecordWriter",),
     "tfrecord_beam.schema.diff": ("diff_schemas",),

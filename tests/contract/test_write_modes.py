@@ -174,6 +174,7 @@ def test_append_to_files_that_were_appended_is_seen_by_the_others(tmp_path: path
     assert names(tmp_path) == ["a-00000-of-00001.tfrecord"]
 
 
+@pytest.mark.usefixtures("no_waiting")
 def test_append_refuses_after_a_write_that_died_while_it_published(
     write: Write, tmp_path: pathlib.Path
 ) -> None:

@@ -9,15 +9,17 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
+from unittest import mock
 
 import apache_beam as beam
 import pyarrow as pa
 import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.display import DisplayData
-from apache_beam.transforms.window import FixedWindows, TimestampedValue
+from apache_beam.transforms.window import FixedWindows, GlobalWindow, TimestampedValue
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tests.records.writing.encodings import encoding_of
 from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.example_files import NUM_RECORDS, SCHEMA, write_files
@@ -34,10 +36,12 @@ from tfrecord_beam import (
     read_table,
 )
 from tfrecord_beam.kernel.reference.protos import Example
-from tfrecord_beam.records.writing import publish, spill
+from tfrecord_beam.records.writing import spill
 from tfrecord_beam.records.writing.bundle import BundleWriter
+from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.transforms import write_steps
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
+from tfrecord_beam.transforms.write_steps import WriteLocally, WriteSteps
 
 SCHEMA_OF_IDS = schema_pb2.Schema(feature=[{"name": "id", "type": "INT"}])
 RECORDS = [b"record %d" % i for i in range(50)]
@@ -174,7 +178,7 @@ def test_pipeline_that_failed_can_run_again(
 
 @pytest.fixture
 def faults(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, no_waiting: None
 ) -> Callable[..., None]:
     """Makes Beam's files fail as told; see `FaultyFileSystem`."""
 
@@ -183,7 +187,6 @@ def faults(
             tmp_path_factory.mktemp("plan"), BeamOutputFileSystem(), **options
         )
         monkeypatch.setattr(write_steps, "BeamOutputFileSystem", lambda: file_system)
-        monkeypatch.setattr(publish, "RETRY_WAITS_SEC", (0, 0))
 
     return plan
 
@@ -361,6 +364,34 @@ def test_shuffle_does_not_depend_on_bundles(tmp_path: pathlib.Path) -> None:
     assert contents[0] == contents[1]
     assert sorted(sum(contents[0], [])) == sorted(RECORDS)
     assert sum(contents[0], []) != sorted(RECORDS)
+
+
+def test_local_bundles_look_at_their_folder_once(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file_system = mock.Mock(wraps=BeamOutputFileSystem())
+    monkeypatch.setattr(write_steps, "BeamOutputFileSystem", lambda: file_system)
+    options = WriteOptions(tmp_path / "a", write_locality="local", write_index=True)
+    steps = WriteSteps(options, encoding_of(options))
+    write = steps.start(b"", has_end=True)
+    do_fn = WriteLocally(steps)
+    files = []
+    for bundle in range(4):
+        do_fn.start_bundle()
+        do_fn.process([b"%d" % bundle], write, GlobalWindow())
+        files += [each.value for each in do_fn.finish_bundle()]
+    assert records_in(*(file.path for file in files)) == [b"0", b"1", b"2", b"3"]
+    assert file_system.list_folder.call_count == 2  # as the write starts, and the first bundle
+    assert len(paths_in(tmp_path)) == 2 * 4  # with their indexes, but no hidden folder
+
+
+def test_local_bundle_that_fails_leaves_nothing(
+    tmp_path: pathlib.Path, faults: Callable[..., None]
+) -> None:
+    faults(fail={"rename": ALWAYS})
+    with pytest.raises(WriteError, match=r"^Expected to rename"):
+        write(RECORDS, tmp_path / "a", write_locality="local")
+    assert paths_in(tmp_path) == []
 
 
 def test_local_files_have_names_of_their_own(tmp_path: pathlib.Path) -> None:

@@ -14,7 +14,7 @@ from tfrecord_beam.records.convert.convert import convert
 from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.writing.options import Mode
-from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.records.writing.plan import WrittenFile
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs

@@ -22,7 +22,7 @@ from tfrecord_beam.cli.columns import ColumnSummary, flatten_structs
 from tfrecord_beam.cli.rows import Row, to_rows
 from tfrecord_beam.errors import TFRecordBeamError
 from tfrecord_beam.records.convert.conversion import plan_conversion
-from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.transforms.convert import ConvertFiles
 from tfrecord_beam.transforms.filesystem import BeamFileSystem

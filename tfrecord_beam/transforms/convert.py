@@ -16,7 +16,7 @@ from tfrecord_beam.records.convert.targets import write_file
 from tfrecord_beam.records.parquet import split_row_groups
 from tfrecord_beam.records.ranges import MIN_RANGE_BYTES
 from tfrecord_beam.records.writing.placing import check_free
-from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource

@@ -18,7 +18,7 @@ from apache_beam.metrics.metric import Metrics
 from apache_beam.metrics.metricbase import Distribution
 
 from tfrecord_beam import kernel
-from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.records.writing.plan import WrittenFile
 
 _logger = logging.getLogger(__name__)
 

@@ -19,7 +19,8 @@ from apache_beam.transforms.window import GlobalWindows
 
 from tfrecord_beam.records.writing.encoding import make_encoding
 from tfrecord_beam.records.writing.options import Locality, Mode, WriteOptions
-from tfrecord_beam.records.writing.publish import WrittenFile, check_mode
+from tfrecord_beam.records.writing.plan import WrittenFile
+from tfrecord_beam.records.writing.start import check_mode
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -50,9 +51,13 @@ class WriteToTFRecord(beam.PTransform):
     where it fails, and changes nothing where it was done already. So work that the engine does a
     second time, or in two places at once, leaves no trace; nor does a worker that dies, but for one
     whose machine loses its power: nothing waits until a disk has what the system took (no fsync).
-    A write that fails for good may leave
-    that hidden folder, which readers skip, and, if it was while the files got their names, some of
-    the files, each of them whole; the next write of the same prefix clears the folder away.
+
+    A write that fails for good may leave that hidden folder, ``.<name>-temp-<id>``, which readers
+    skip, and, if it was while the files got their names, some of the files, each of them whole. The
+    next write of the same prefix in the mode ``error`` or ``overwrite``, or ``ignore`` where it
+    writes, clears the folder away; the other modes leave it, for it may be that of a write that
+    runs beside theirs. While an unbounded input has nothing that waits to be written, there is no
+    such folder on local disks.
 
     Example::
 
@@ -203,7 +208,7 @@ class WriteToTFRecord(beam.PTransform):
         self._check_input(elements)
         steps = WriteSteps(self._options, self._encoding)
         once = elements.pipeline | "Impulse" >> beam.Impulse()
-        write = AsSingleton(once | "Start" >> beam.Map(steps.start))
+        write = AsSingleton(once | "Start" >> beam.Map(steps.start, elements.is_bounded))
         if elements.element_type != pa.RecordBatch:
             elements = elements | "Collect" >> choose_collect(elements)
         if self._options.write_locality == "local":
@@ -260,7 +265,7 @@ class WriteToTFRecord(beam.PTransform):
             published[SPILLS]
             # What was published is settled before that of which it was made is gone.
             | "Settle" >> beam.Reshuffle()
-            | "CleanUp" >> beam.Map(steps.file_system.delete)
+            | "CleanUp" >> beam.Map(steps.clean_up, write)
         )
         return published.written
 

@@ -13,28 +13,24 @@ from apache_beam.utils.windowed_value import WindowedValue
 from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
 from tfrecord_beam.records.writing.encoding import RowEncoding
+from tfrecord_beam.records.writing.folder import open_folder
 from tfrecord_beam.records.writing.names import make_id, name_pane
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.publish import (
+from tfrecord_beam.records.writing.plan import (
     Ending,
     Publication,
     WrittenFile,
-    check_mode,
-    finish,
     name_files,
     plan_ending,
+)
+from tfrecord_beam.records.writing.publish import (
+    finish,
     publish,
     publish_locally,
-    start_write,
     tell_what_is_there,
 )
-from tfrecord_beam.records.writing.shards import (
-    Merge,
-    ShardFile,
-    StartedWrite,
-    merge,
-    plan_merges,
-)
+from tfrecord_beam.records.writing.shards import Merge, ShardFile, merge, plan_merges
+from tfrecord_beam.records.writing.start import StartedWrite, start_write
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
 from tfrecord_beam.transforms.workers import LibraryDoFn
@@ -56,8 +52,8 @@ class WriteSteps:
         self.write_timer = metrics.Timer("write_msec")
         self._encode_timer = metrics.Timer("encode_msec")
 
-    def start(self, _: bytes) -> StartedWrite:
-        return start_write(self.options, self.file_system)
+    def start(self, _: bytes, has_end: bool) -> StartedWrite:
+        return start_write(self.options, self.file_system, has_end=has_end)
 
     def open_bundle(self, write: StartedWrite) -> BundleWriter:
         return BundleWriter(self.options, self.encoding, self.file_system, write)
@@ -122,6 +118,10 @@ class WriteSteps:
         if ending is not None:
             finish(written, ending, self.options, self.file_system)
         return sorted(written)
+
+    def clean_up(self, spills: Sequence[str], write: StartedWrite) -> None:
+        self.file_system.delete(spills)
+        self.file_system.remove_empty_folder(self.options.names.temporary_folder(write.id))
 
 
 class WriteBundles(LibraryDoFn):
@@ -188,22 +188,29 @@ class WriteWindows(WriteBundles):
 class WriteLocally(WriteWindows):
     """Puts the files in place at the end of each bundle, and gives these."""
 
+    def __init__(self, steps: WriteSteps) -> None:
+        super().__init__(steps)
+        self._write = StartedWrite("", 0)  # none yet
+
     def _open(self, write: StartedWrite) -> BundleWriter:
         steps = self._steps
-        check_mode(steps.options, steps.file_system, write)
-        self._write = write
+        if write != self._write:  # once, not for each bundle: it lists what all of them wrote
+            open_folder(steps.options, steps.file_system, write.id)
+            self._write = write
         # A temporary folder of its own: no step comes after all bundles of this machine.
         return steps.open_bundle(write._replace(id=make_id()))
 
     def _close(self, writer: BundleWriter) -> Iterable[Any]:
         steps = self._steps
         files = steps.close_bundle(writer).files
-        with steps.write_timer.running():
-            published = publish_locally(files, steps.options, self._write, steps.file_system)
-        for written in published:
+        try:
+            with steps.write_timer.running():
+                placed = publish_locally(files, steps.options, self._write, steps.file_system)
+        finally:
+            steps.file_system.remove_folder(writer.folder)
+        for written in placed:
             metrics.count_written(written)
-            yield written
-        steps.file_system.remove_folder(writer.folder)
+        return placed
 
 
 class PublishPane(LibraryDoFn):

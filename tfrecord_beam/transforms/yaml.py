@@ -16,7 +16,7 @@ from apache_beam.typehints.row_type import RowTypeConstraint
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.writing.options import Mode
-from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms.infer import InferSchema
 from tfrecord_beam.transforms.read import BeamSource
 from tfrecord_beam.transforms.rows import FromRows, ToRows

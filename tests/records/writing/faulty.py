@@ -86,6 +86,9 @@ class FaultyFileSystem:
         self.meet("remove_folder", folder, errno.EACCES)
         self._inner.remove_folder(folder)
 
+    def remove_empty_folder(self, folder: str) -> None:
+        self._inner.remove_empty_folder(folder)
+
     def take(self, size: int) -> int:
         """Returns how many of `size` bytes are taken, and uses up as much of the room."""
         size = size if self._most_taken is None else min(size, self._most_taken)

@@ -120,6 +120,32 @@ def test_folder_is_removed_with_hidden_files(place: Place, tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def test_only_an_empty_folder_is_removed(tmp_path: Path) -> None:
+    file_system = DirectOutputFileSystem()
+    write(file_system, f"{tmp_path}/folder/x", b"1")
+    file_system.remove_empty_folder(f"{tmp_path}/folder")
+    assert (tmp_path / "folder" / "x").exists()
+    (tmp_path / "folder" / "x").unlink()
+    for _ in range(2):
+        file_system.remove_empty_folder(f"{tmp_path}/folder")
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_that_is_gone_just_when_it_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def make_folder(folder: str, exist_ok: bool) -> None:
+        made.append(folder)
+        if len(made) > 1:
+            os.mkdir(folder)
+
+    monkeypatch.setattr(os, "makedirs", make_folder)
+    write(DirectOutputFileSystem(), f"{tmp_path}/folder/x", b"1")
+    assert made == [f"{tmp_path}/folder"] * 2
+
+
 def test_listing(place: Place) -> None:
     file_system, root = place
     files = [".hidden", "_x/a", "a", "b=1/c=2/f", "b=1/d/f", "b=1/f", "other/b=1/f"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pathlib
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest import mock
 
@@ -13,7 +15,8 @@ from tests.records.writing.folders import batch_of, paths_in, records_in
 from tfrecord_beam import WriteError, write_table
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.publish import WrittenFile, check_mode
+from tfrecord_beam.records.writing.plan import WrittenFile, plan_ending
+from tfrecord_beam.records.writing.start import check_mode, start_write
 
 MODES = ["error", "append", "overwrite", "ignore"]
 UUID = "0123abcd-0123-4567-89ab-0123456789ab"
@@ -186,10 +189,31 @@ def test_leftovers_of_a_write_that_died(tmp_path: pathlib.Path, mode: str) -> No
     assert hidden == sorted(name for each in kept for name in (f"{each}/", f"{each}/spill"))
 
 
+@pytest.mark.usefixtures("no_waiting")
 def test_append_after_a_write_that_died_while_it_published(tmp_path: pathlib.Path) -> None:
     make(tmp_path, f".a-temp-{ID}/x", f"a-{ID}-00000-of-00002.tfrecord")
     with pytest.raises(WriteError, match=f"delete the files with {ID} in their names"):
         write(tmp_path, b"1", mode="append")
+
+
+def test_append_waits_for_a_write_that_is_just_ending(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ending = tmp_path / f".a-temp-{ID}"
+    make(tmp_path, f"a-{ID}-00000-of-00001.tfrecord")
+    ending.mkdir()
+    monkeypatch.setattr(time, "sleep", lambda _: ending.rmdir())
+    assert [file.num_records for file in write(tmp_path, b"1", b"2", mode="append")] == [1, 1]
+
+
+def test_appending_from_several_threads(tmp_path: pathlib.Path) -> None:
+    records = [b"%d" % number for number in range(40)]
+    with ThreadPoolExecutor(8) as threads:
+        written = list(threads.map(lambda record: write(tmp_path, record, mode="append"), records))
+    assert sorted(records_in(*(file.path for files in written for file in files))) == sorted(
+        records
+    )
+    assert len(paths_in(tmp_path)) == 2 * len(records)
 
 
 def test_exact_path_in_each_mode(tmp_path: pathlib.Path) -> None:
@@ -211,13 +235,23 @@ def test_exact_path_in_each_mode(tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "lists"),
-    [("error", 1), ("append", 1), ("overwrite", 0), ("overwrite_partitions", 0), ("ignore", 0)],
+    ("mode", "before", "in_all"),
+    [
+        ("error", 1, 2),
+        ("append", 1, 2),
+        ("ignore", 0, 2),
+        ("overwrite", 0, 1),
+        ("overwrite_partitions", 0, 1),
+    ],
 )
 def test_folder_is_listed_where_the_mode_can_refuse_it(
-    tmp_path: pathlib.Path, mode: Any, lists: int
+    tmp_path: pathlib.Path, mode: Any, before: int, in_all: int
 ) -> None:
     options = WriteOptions(tmp_path / "a", mode=mode, partition_by=["id"])
     file_system = mock.Mock(wraps=DirectOutputFileSystem())
     check_mode(options, file_system)
-    assert file_system.list_folder.call_count == lists
+    assert file_system.list_folder.call_count == before
+    file_system = mock.Mock(wraps=DirectOutputFileSystem())
+    write = start_write(options, file_system)
+    plan_ending([], options, write, file_system)
+    assert file_system.list_folder.call_count == in_all

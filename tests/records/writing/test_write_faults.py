@@ -7,32 +7,24 @@ from typing import Any
 
 import pytest
 
+from tests.records.writing.encodings import encoding_of
 from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
 from tests.records.writing.folders import batch_of, paths_in, records_in
 from tfrecord_beam import WriteError
 from tfrecord_beam.records.writing import publish
-from tfrecord_beam.records.writing.encoding import make_encoding
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.publish import (
-    Ending,
-    WrittenFile,
-    finish,
-    name_files,
-    plan_ending,
-    start_write,
-)
+from tfrecord_beam.records.writing.plan import Ending, WrittenFile, name_files, plan_ending
+from tfrecord_beam.records.writing.publish import finish
 from tfrecord_beam.records.writing.shards import ShardFile
 from tfrecord_beam.records.writing.spill import Destination
+from tfrecord_beam.records.writing.start import start_write
 from tfrecord_beam.records.writing.table import write_batches
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 RECORDS = [b"record %d" % i for i in range(10)]
 NAMES = [f"a-0000{i}-of-00003.tfrecord" for i in range(3)]
-
-
-@pytest.fixture(autouse=True)
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publish, "RETRY_WAITS_SEC", (0, 0, 0))
 
 
 def options_of(folder: pathlib.Path, **options: Any) -> WriteOptions:
@@ -41,14 +33,7 @@ def options_of(folder: pathlib.Path, **options: Any) -> WriteOptions:
 
 def write(folder: pathlib.Path, file_system: OutputFileSystem, **options: Any) -> list[WrittenFile]:
     made = options_of(folder, **options)
-    encoding = make_encoding(
-        made,
-        None,
-        record_type="ByteArray",
-        null_as_absent=False,
-        null_values="error",
-        feature_list_columns=None,
-    )
+    encoding = encoding_of(made, "ByteArray")
     batches = [batch_of(*RECORDS[:7]), batch_of(*RECORDS[7:])]
     return write_batches(batches, made, encoding, file_system, num_rows=10)
 
@@ -182,13 +167,14 @@ def test_publishing_what_another_attempt_made(tmp_path: pathlib.Path, mode: str)
     file_system = DirectOutputFileSystem()
     options = options_of(tmp_path, mode=mode)
     write = start_write(options, file_system)
-    for _ in range(2):  # shard 1 has no record: each attempt makes an empty file
+    for _ in range(2):  # shard 1 is not published: each attempt makes an empty file
         publications = name_files(shard_files(tmp_path, 3)[::2], options, write)
         for each in publications:
             publish.publish(each, options, write, file_system, is_remade=True)
     names = [pathlib.Path(each.written.path).name for each in publications]
     contents = [(tmp_path / name).read_bytes() for name in names]
     assert contents == [b"x", b"", b"xxx"]
+    assert [path.name for path in tmp_path.glob(".temporary-*")] == [".temporary-1"]
 
 
 def test_temporary_file_that_is_gone(tmp_path: pathlib.Path) -> None:

@@ -28,7 +28,7 @@ from tfrecord_beam.records.table import iter_batches
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.options import Mode
 from tfrecord_beam.records.writing.placing import check_free
-from tfrecord_beam.records.writing.publish import WrittenFile
+from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.records.writing.table import write_table
 from tfrecord_beam.schema.arrow import BYTE_ARRAY_COLUMN
 from tfrecord_beam.schema.names import shortened, suggest

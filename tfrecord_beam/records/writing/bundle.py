@@ -20,13 +20,9 @@ from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.partitions import partition_rows
 from tfrecord_beam.records.writing.routing import cut, cut_at, hash_records, scatter
-from tfrecord_beam.records.writing.shards import (
-    ShardFile,
-    ShardWriter,
-    StartedWrite,
-    make_temporary_path,
-)
+from tfrecord_beam.records.writing.shards import ShardFile, ShardWriter, make_temporary_path
 from tfrecord_beam.records.writing.spill import Destination, Segments, SpillWriter
+from tfrecord_beam.records.writing.start import StartedWrite
 from tfrecord_beam.schema.features import FeatureKinds, check_kinds, merge_kinds
 
 
@@ -143,6 +139,7 @@ class BundleWriter:
         self._spill.discard()
         for writer in self._direct.values():
             writer.discard()
+        self._file_system.remove_empty_folder(self.folder)
 
     def _write_batch(self, batch: pa.RecordBatch, window: str) -> None:
         columns = self._options.partition_by

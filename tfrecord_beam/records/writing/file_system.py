@@ -13,7 +13,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.fs
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _IS_FOLDER = "a folder of this name"
+_TIMES_REMOVED = 2
+"""How often a folder may be missing: `remove_empty_folder` may delete it just when it was made."""
+
+_Result = TypeVar("_Result")
+
 _PIECE_BYTES = 1 << 20
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 """What file systems answer that have no hard links."""
@@ -129,6 +134,9 @@ class OutputFileSystem(Protocol):
     def remove_folder(self, folder: str) -> None:
         """Deletes a folder with all that is in it; one that is not there is no error."""
 
+    def remove_empty_folder(self, folder: str) -> None:
+        """Deletes a folder of a local disk if nothing is in it. No other store can do so safely."""
+
 
 class Store(Protocol):
     """What a kind of store must do for an OutputFileSystem. Errors are those of the store."""
@@ -150,21 +158,12 @@ class DirectOutputFileSystem:
     def create(self, path: str) -> OutputFile:
         store = self._store(path)
         with reporting("create the file", path):
-            try:
-                raw = store.open(path)
-            except FileNotFoundError:
-                store.make_folder(os.path.dirname(path))
-                raw = store.open(path)
-        return OutputFile(raw, path)
+            return OutputFile(_in_folder_of(path, store, lambda: store.open(path)), path)
 
     def rename(self, source: str, target: str, *, replace: bool = True) -> None:
         store = self._store(source)
         with reporting(f"rename {source!r}", target):
-            try:
-                store.rename(source, target, replace=replace)
-            except FileNotFoundError:
-                store.make_folder(target.rpartition("/")[0])
-                store.rename(source, target, replace=replace)
+            _in_folder_of(target, store, lambda: store.rename(source, target, replace=replace))
 
     def are_same(self, path: str, other: str) -> bool:
         if has_scheme(path):
@@ -203,6 +202,11 @@ class DirectOutputFileSystem:
         with reporting("delete the folder", folder), contextlib.suppress(FileNotFoundError):
             self._store(folder).remove_folder(folder)
 
+    def remove_empty_folder(self, folder: str) -> None:
+        if not has_scheme(folder):
+            with contextlib.suppress(OSError):  # it is not empty, or gone already
+                os.rmdir(folder)
+
     def _store(self, path: str) -> Store:
         return self.store_of_urls() if has_scheme(path) else _LocalStore()
 
@@ -212,6 +216,16 @@ class DirectOutputFileSystem:
     def reading(self) -> FileSystem:
         """Returns what reads the files that are written here."""
         return DirectFileSystem()
+
+
+def _in_folder_of(path: str, store: Store, action: Callable[[], _Result]) -> _Result:
+    """Returns what an action gives; makes the folder of a file where that may be missing."""
+    for _ in range(_TIMES_REMOVED):
+        try:
+            return action()
+        except FileNotFoundError:
+            store.make_folder(path.rpartition("/")[0])
+    return action()
 
 
 def write_file(file_system: OutputFileSystem, path: str, data: Buffer) -> None:

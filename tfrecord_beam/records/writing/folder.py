@@ -9,7 +9,7 @@ from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames, checksum_path
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.shards import StartedWrite
+from tfrecord_beam.records.writing.retries import retry
 
 
 class OutputFolder:
@@ -33,11 +33,11 @@ class OutputFolder:
             if (write_id := names.id_of_temporary(path.removeprefix(names.folder)))
         }
 
-    def check(self, mode: str, write: StartedWrite | None = None) -> None:
+    def check(self, mode: str, write_id: str | None = None) -> None:
         """Raises WriteError where the mode does not allow a write; one's own files do not count."""
         if self._names.is_exact:
             self.check_paths([self._names.path(0, 1)])
-        others = [path for path in self.own_files if write is None or write.id not in path]
+        others = [path for path in self.own_files if write_id is None or write_id not in path]
         if mode == "error" and others:
             raise WriteError(
                 f"Expected no file of this name, found {len(others)}",
@@ -45,13 +45,13 @@ class OutputFolder:
                 "mode='overwrite' replaces them, 'append' adds to them",
             )
         if mode == "append":
-            for write_id, folder in self.temporary_folders.items():
-                if any(write_id in path for path in self.own_files):
+            for other_id, folder in self.temporary_folders.items():
+                if any(other_id in path for path in self.own_files):
                     raise WriteError(
                         "Expected all files of an earlier write or none, found some of one that "
                         "died, or that is just ending",
                         Location(folder),
-                        f"delete the files with {write_id} in their names, and this folder",
+                        f"delete the files with {other_id} in their names, and this folder",
                     )
 
     def check_paths(self, finals: Iterable[str]) -> None:
@@ -62,15 +62,16 @@ class OutputFolder:
                     "Expected a file of this name or none, found a folder", Location(path)
                 )
 
-    def find_replaced(self, finals: Collection[str], mode: str) -> list[str]:
+    def find_replaced(self, finals: Collection[str], options: WriteOptions) -> list[str]:
         """Returns the files that are to go once those of the write are in place."""
-        if not mode.startswith("overwrite"):
+        if not options.replaces:
             return []
         partitions = {path.rpartition("/")[0] for path in finals}
         return [
             path
             for path in self.own_files
-            if path not in finals and (mode == "overwrite" or path.rpartition("/")[0] in partitions)
+            if path not in finals
+            and (options.mode == "overwrite" or path.rpartition("/")[0] in partitions)
         ]
 
     def find_side_cars(
@@ -83,6 +84,29 @@ class OutputFolder:
             replaced = (*replaced, *finals)
         stale |= {index_path(path) for path in replaced}
         return [path for path in self._files if path in stale]
+
+
+def open_folder(
+    options: WriteOptions, file_system: OutputFileSystem, write_id: str | None = None
+) -> OutputFolder:
+    """Returns what there is in the folder of a write, where the mode allows that.
+
+    Args:
+      options: the mode, and how files are called.
+      file_system: where they are.
+      write_id: of a write that runs already, whose files do not count.
+
+    Raises:
+      WriteError: it does not.
+    """
+
+    def look() -> OutputFolder:
+        folder = OutputFolder(options.names, file_system)
+        folder.check(options.mode, write_id)
+        return folder
+
+    # What looks like a write that died may be one that is just ending.
+    return retry(look) if options.mode == "append" else look()
 
 
 def _is_partition(folder: str) -> bool:

@@ -147,6 +147,11 @@ class WriteOptions:
         """Whether each bundle writes files that are whole, for no other has records for them."""
         return not (self.num_shards or self.partition_by or self.shuffle or self.ordered)
 
+    @property
+    def replaces(self) -> bool:
+        """Whether files that are there give way to those of the write."""
+        return self.mode in ("overwrite", "overwrite_partitions")
+
     @functools.cached_property
     def codec(self) -> Compression:
         """How files are compressed."""

@@ -24,20 +24,7 @@ from tfrecord_beam.records.writing.spill import (
     read_segments,
     sort_segments,
 )
-
-
-class StartedWrite(NamedTuple):
-    """What is settled once for all workers.
-
-    Attributes:
-      id: no other write has it, not even a second run of the same pipeline.
-      seed: of the shuffle.
-      is_skipped: there are files already, and the mode is "ignore".
-    """
-
-    id: str
-    seed: int
-    is_skipped: bool = False
+from tfrecord_beam.records.writing.start import StartedWrite
 
 
 class ShardFile(NamedTuple):

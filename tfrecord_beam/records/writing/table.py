@@ -17,17 +17,15 @@ from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.inputs import open_rows
 from tfrecord_beam.records.writing.options import Mode, WriteOptions
+from tfrecord_beam.records.writing.plan import WrittenFile, name_files, plan_ending
 from tfrecord_beam.records.writing.publish import (
-    WrittenFile,
     finish,
-    name_files,
     place_file,
     place_index,
-    plan_ending,
-    start_write,
     tell_what_is_there,
 )
-from tfrecord_beam.records.writing.shards import StartedWrite, merge, plan_merges
+from tfrecord_beam.records.writing.shards import merge, plan_merges
+from tfrecord_beam.records.writing.start import StartedWrite, start_write
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -155,7 +153,6 @@ def write_batches(
     write = start_write(options, file_system)
     if write.is_skipped:
         return []
-    replaces = options.mode.startswith("overwrite")
     written: list[WrittenFile] = []
     try:
         result = _write_bundle(batches, options, encoding, file_system, write, num_rows)
@@ -169,14 +166,14 @@ def write_batches(
         ending = plan_ending(publications, options, write, file_system)
         for publication in publications:
             written.append(place_file(publication, options, write, file_system))
-            place_index(publication, options, write, file_system)
+            place_index(publication, file_system)
         finish(written, ending, options, file_system)
     except BaseException as error:
         with contextlib.suppress(WriteError):  # the first error is the one to tell
             file_system.remove_folder(options.names.temporary_folder(write.id))
-        if replaces and isinstance(error, WriteError):
+        if options.replaces and isinstance(error, WriteError):
             raise tell_what_is_there(error, options, file_system) from error.__cause__
-        if not replaces:  # what is gone then was not there before
+        if not options.replaces:  # what is gone then was not there before
             with contextlib.suppress(WriteError):
                 for file in written:
                     file_system.delete([index_path(file.path), file.path])

@@ -1,0 +1,71 @@
+"""The beginning of a write: what is settled once, for all workers."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import NamedTuple
+
+from tfrecord_beam.errors import WriteError
+from tfrecord_beam.records.writing.file_system import OutputFileSystem
+from tfrecord_beam.records.writing.folder import open_folder
+from tfrecord_beam.records.writing.names import make_id
+from tfrecord_beam.records.writing.options import WriteOptions
+
+
+class StartedWrite(NamedTuple):
+    """What is settled once for all workers.
+
+    Attributes:
+      id: no other write has it, not even a second run of the same pipeline.
+      seed: of the shuffle.
+      is_skipped: there are files already, and the mode is "ignore".
+    """
+
+    id: str
+    seed: int
+    is_skipped: bool = False
+
+
+def check_mode(options: WriteOptions, file_system: OutputFileSystem) -> None:
+    """Raises WriteError where the mode does not allow a write to the folder as it is.
+
+    Args:
+      options: the mode, and how files are called.
+      file_system: where they are.
+    """
+    if options.mode in ("error", "append"):  # the others allow any, which may be long to list
+        open_folder(options, file_system)
+
+
+def start_write(
+    options: WriteOptions, file_system: OutputFileSystem, *, has_end: bool = True
+) -> StartedWrite:
+    """Returns a new write.
+
+    Args:
+      options: where it goes.
+      file_system: where files are.
+      has_end: whether there is a step that comes after all others, and clears away.
+
+    Raises:
+      WriteError: as `check_mode`.
+    """
+    is_skipped = False
+    if not options.replaces or options.names.is_exact:  # a folder may have that name
+        own_files = open_folder(options, file_system).own_files
+        is_skipped = options.mode == "ignore" and bool(own_files)
+    write_id = make_id()
+    seed = int(write_id, 16) if options.seed is None else options.seed
+    if not is_skipped and options.write_locality == "distributed" and has_end:
+        try:
+            file_system.create(mark_path(options, write_id)).close()
+        except WriteError:
+            with contextlib.suppress(WriteError):
+                file_system.remove_folder(options.names.temporary_folder(write_id))
+            raise
+    return StartedWrite(write_id, seed, is_skipped)
+
+
+def mark_path(options: WriteOptions, write_id: str) -> str:
+    """Returns the path of a file that is there as long as a write is under way that has an end."""
+    return f"{options.names.temporary_folder(write_id)}/started"
