@@ -238,8 +238,9 @@ leg_torch() {
 # The tests that need data frames; Beam YAML does too.
 leg_frames() {
   enter_venv '' -e '.[test]' pandas polars datasets 'apache-beam[yaml]'
-  python -c 'import apache_beam.yaml.yaml_transform, datasets, pandas, polars'
-  pytest -q tests/records/writing/test_inputs.py tests/transforms/test_yaml.py
+  python -c 'import apache_beam.dataframe.convert, apache_beam.yaml.yaml_transform, datasets, polars'
+  pytest -q tests/records/writing/test_inputs.py tests/transforms/test_yaml.py \
+    tests/transforms/test_dataframe.py
 }
 
 # The tests on runners of other processes.
