@@ -1,6 +1,6 @@
 """Two worker processes against one, on one uncompressed file, with `BeamSource`.
 
-Size: 1 GB of census records. Beam's `multi_processing` mode, in which the start of the workers
+Size: 4 GB of census records. Beam's `multi_processing` mode, in which the start of the workers
 takes seconds: it is measured by itself with a file of one record, and the last table is without
 it. Two free CPUs can give 2 at most.
 """
@@ -28,7 +28,7 @@ def _compare(run: harness.Run, title: str, records: int) -> harness.Samples:
 
 
 def measure(run: harness.Run) -> None:
-    records = run.count(generate_data.count_for_bytes("census", 10**9))
+    records = run.count(generate_data.count_for_bytes("census", 4 * 10**9))
     start = _compare(run, "worker processes, start", 1)
     whole = _compare(run, f"worker processes, {records:,} records, start included", records)
     run.report("worker processes, without start", harness.subtract(whole, start))
