@@ -27,21 +27,33 @@ FLOORS = {
     "kernel": 1,
     "schema": 2,
     "records": 3,
-    "tensors": 4,
-    "transforms": 4,
-    "tfxio": 5,
-    "cli": 6,
-    "__main__": 7,
+    "report": 4,
+    "tensors": 5,
+    "transforms": 5,
+    "tfxio": 6,
+    "cli": 7,
+    "__main__": 8,
 }
 
 # What of the kernel a floor or a single module may import. Its functions are for records.
 OF_THE_KERNEL = {
     "records": r"tfrecord_beam\.kernel(\..+)?",
     "schema": r"tfrecord_beam\.kernel\.plan(\..+)?",
+    "report": r"tfrecord_beam\.kernel\.plan(\..+)?",
     "tfrecord_beam.transforms.metrics": r"tfrecord_beam\.kernel(\.implementation)?",
 }
 
-WITHOUT_BEAM = ("errors", "lazy", "options", "urls", "kernel", "schema", "records", "tensors")
+WITHOUT_BEAM = (
+    "errors",
+    "lazy",
+    "options",
+    "urls",
+    "kernel",
+    "schema",
+    "records",
+    "report",
+    "tensors",
+)
 
 ON_USE = ("tensorflow", "tfx_bsl", "torch")
 """Optional and slow to import: never imported before they are needed."""

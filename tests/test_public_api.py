@@ -55,6 +55,7 @@ PUBLIC = [
     "TFSequenceExampleRecord",
     "ToRows",
     "WriteError",
+    "WriteReport",
     "WriteToTFRecord",
     "WrittenFile",
     "__version__",
@@ -71,6 +72,7 @@ PUBLIC = [
     "tfxio",
     "transforms",
     "validate_batch",
+    "write_report",
     "write_table",
 ]
 """A name that is added or taken away here is a change that users notice."""

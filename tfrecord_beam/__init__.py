@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tfrecord_beam.records.writing.writer import TFRecordWriter as TFRecordWriter
 
     # Schemas.
+    from tfrecord_beam.report.write import write_report as write_report
     from tfrecord_beam.schema.diff import diff_schemas as diff_schemas
     from tfrecord_beam.schema.from_arrow import schema_from_arrow as schema_from_arrow
     from tfrecord_beam.schema.from_spark import schema_from_spark as schema_from_spark
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
         RawRecordBeamSource as RawRecordBeamSource,
         ReadRecordBlocks as ReadRecordBlocks,
     )
+    from tfrecord_beam.transforms.report import WriteReport as WriteReport
     from tfrecord_beam.transforms.rows import FromRows as FromRows, ToRows as ToRows
     from tfrecord_beam.transforms.write import WriteToTFRecord as WriteToTFRecord
 
@@ -106,6 +108,7 @@ _MODULES = {
     "tfrecord_beam.records.writing.plan": ("WrittenFile",),
     "tfrecord_beam.records.writing.table": ("write_table",),
     "tfrecord_beam.records.writing.writer": ("TFRecordWriter",),
+    "tfrecord_beam.report.write": ("write_report",),
     "tfrecord_beam.schema.diff": ("diff_schemas",),
     "tfrecord_beam.schema.from_arrow": ("schema_from_arrow",),
     "tfrecord_beam.schema.from_spark": ("schema_from_spark",),
@@ -132,6 +135,7 @@ _MODULES = {
     "tfrecord_beam.transforms.infer": ("InferSchema",),
     "tfrecord_beam.transforms.project": ("Project",),
     "tfrecord_beam.transforms.read": ("BeamSource", "RawRecordBeamSource", "ReadRecordBlocks"),
+    "tfrecord_beam.transforms.report": ("WriteReport",),
     "tfrecord_beam.transforms.rows": ("FromRows", "ToRows"),
     "tfrecord_beam.transforms.write": ("WriteToTFRecord",),
 }

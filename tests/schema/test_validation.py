@@ -14,7 +14,7 @@ from tests.schema.schemas import parse_schema
 from tfrecord_beam.errors import Location, SchemaError
 from tfrecord_beam.schema.inference import make_schema
 from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions
-from tfrecord_beam.schema.validation import Anomaly, SchemaValidator, validate_batch
+from tfrecord_beam.schema.validation import Anomaly, Findings, SchemaValidator, validate_batch
 
 STEPS = pa.array([[[1], [2, 3]], None, [], [[1], None]], pa.list_(pa.list_(pa.int64())))
 
@@ -206,3 +206,27 @@ def test_data_fit_the_schema_that_was_inferred_of_them(
     statistics = DatasetStatistics(options)
     statistics.add(batch)
     assert validate_batch(make_schema(statistics), batch) == []
+
+
+def test_missing_beside_another_type() -> None:
+    schema = parse_schema("feature { name: 'x' type: FLOAT presence { min_fraction: 1 } }")
+    assert list(map(str, validate_batch(schema, pa.record_batch({"x": [1, None]})))) == [
+        "Expected a value for feature 'x', found none in 1 record - at record 1",
+        "Expected type FLOAT for feature 'x', found int64_list in 1 record - at record 0",
+    ]
+
+
+def test_findings_of_parts_are_those_of_all() -> None:
+    schema = parse_schema("feature { name: 'x' type: INT int_domain { max: 1 } }")
+    validator = SchemaValidator(schema)
+    parts = [
+        validator.find(pa.record_batch({"x": numbers}), lambda row, at=offset: Location("f", at))  # type: ignore[misc]
+        for offset, numbers in ((20, [5, 1]), (0, [2]), (10, [0]))
+    ]
+    merged = Findings()
+    for part in parts:
+        merged.merge(part)
+    assert merged.rows == 4
+    [anomaly] = validator.anomalies(merged)
+    assert (anomaly.count, anomaly.first) == (2, Location("f", 0))
+    assert validator.anomalies() == []

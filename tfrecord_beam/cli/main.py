@@ -15,6 +15,7 @@ from tfrecord_beam.cli import (
     index,
     infer_schema,
     read,
+    report,
     schema,
     schema_diff,
     verify,
@@ -23,7 +24,7 @@ from tfrecord_beam.cli.flags import describe_error
 from tfrecord_beam.cli.output import PROGRAM, finish_output, prepare_output, print_error
 from tfrecord_beam.errors import TFRecordBeamError
 
-_VERBS = (head, count, verify, index, schema, infer_schema, schema_diff, convert, read)
+_VERBS = (head, count, verify, index, schema, infer_schema, schema_diff, report, convert, read)
 
 _EPILOG = """\
 FILES are paths, patterns or folders; a folder means all files under it. Wildcards are *, ?, [ab],

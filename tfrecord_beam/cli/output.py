@@ -6,21 +6,9 @@ import io
 import os
 import sys
 
+from tfrecord_beam.schema.text import make_printable as make_printable
+
 PROGRAM = "tfrecord-beam"
-
-
-def make_printable(text: str) -> str:
-    r"""Returns a text of others, such as a name, in one line that cannot control the terminal.
-
-    >>> print(make_printable("clear \x1b[2J the screen, größe"))
-    clear \x1b[2J the screen, größe
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode()
-        for character in text
-    )
 
 
 def print_error(text: str) -> None:

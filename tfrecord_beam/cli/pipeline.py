@@ -29,6 +29,7 @@ from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.infer import InferSchema
 from tfrecord_beam.transforms.metrics import NAMESPACE
 from tfrecord_beam.transforms.read import BeamSource
+from tfrecord_beam.transforms.report import WriteReport
 
 _IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
 """Runs a pipeline where none is asked for. Beam's DirectRunner may download another one for it."""
@@ -126,6 +127,29 @@ def convert_files(
         pipeline_options,
     )
     return sorted(WrittenFile(*file) for file in json.loads(text))
+
+
+def write_report(
+    files: Sequence[str],
+    output: str,
+    schema: str | None,
+    options: Mapping[str, Any],
+    pipeline_options: Sequence[str],
+) -> WrittenFile:
+    """Returns the page that a pipeline writes.
+
+    Args:
+      files: paths, patterns or folders.
+      output: path of the page.
+      schema: path of a TFMD schema, or None.
+      options: others of `WriteReport`.
+      pipeline_options: as for `run_pipeline`.
+    """
+    transform = WriteReport(files, output, schema, **options)
+    text, _ = run_for_text(
+        lambda pipeline: pipeline | transform | "ToText" >> beam.Map(json.dumps), pipeline_options
+    )
+    return WrittenFile(*json.loads(text))
 
 
 def run_for_text(

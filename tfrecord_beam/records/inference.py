@@ -7,7 +7,7 @@ a batch of their own; that costs nothing where all agree.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -39,12 +39,29 @@ from tfrecord_beam.records.hive import parse_path
 from tfrecord_beam.records.paths import FilePattern, FileSystem, match_files, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.building import Path
 from tfrecord_beam.schema.inference import find_conflicts, make_schema
-from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions, OnConflict
+from tfrecord_beam.schema.statistics import (
+    DatasetStatistics,
+    FeatureStatistics,
+    InferenceOptions,
+    OnConflict,
+    PlaceOf,
+)
 from tfrecord_beam.schema.tfmd import SchemaSource
 
 if TYPE_CHECKING:
     from tfrecord_beam.records.decode import BlockDecoder
+
+
+class Statistics(Protocol):
+    """What records are taken into: `DatasetStatistics`, or what knows more."""
+
+    def add(self, batch: pa.RecordBatch, place_of: PlaceOf, /) -> None:
+        """Takes the rows of a batch in; `place_of` tells where the record of a row is."""
+
+    def feature(self, path: Path, /) -> FeatureStatistics:
+        """Returns the statistics of a feature."""
 
 
 def infer_schema(
@@ -195,7 +212,7 @@ class RecordObserver:
     def observe(
         self,
         block: RecordBlock,
-        statistics: DatasetStatistics,
+        statistics: Statistics,
         on_corrupt: OnCorrupt | None = None,
     ) -> None:
         """Takes the records of a block into statistics.
@@ -233,7 +250,7 @@ class RecordObserver:
             raise located
         report_corrupt(located, block.payload(index), on_corrupt)
 
-    def _observe_mixed(self, block: RecordBlock, index: int, statistics: DatasetStatistics) -> None:
+    def _observe_mixed(self, block: RecordBlock, index: int, statistics: Statistics) -> None:
         """Takes in a record in which a feature has different kinds from step to step."""
         names = self._step_names(block.payload(index))
         while True:
@@ -275,6 +292,6 @@ def _decode(
 
 
 def _add(
-    statistics: DatasetStatistics, batch: pa.RecordBatch, block: RecordBlock, indices: Int64Array
+    statistics: Statistics, batch: pa.RecordBatch, block: RecordBlock, indices: Int64Array
 ) -> None:
     statistics.add(batch, lambda row: block.place_of(int(indices[row])))

@@ -51,7 +51,7 @@ element of 2 GiB, and a batch may take more memory than its records."""
 _MOST_BATCH_BYTES = (1 << 31) - 1
 """What `batch_bytes` may be at most: so much memory may be asked for at once."""
 
-_SEARCHED = (
+SEARCHED = (
     "the range begins inside the file: either the file is damaged there, or it is whole, but "
     "its records hold TFRecord data themselves and the search for the first one found some of it; "
     "to tell, make its index (tfrecord-beam index), or read it as one range, with "
@@ -297,7 +297,7 @@ class RecordReader:
         """Raises `error`, which is at `begin`, or steps over what is corrupt there."""
         error = error.located(record=self._next_record)
         if self._has_searched:
-            error = CorruptRecordError(error.message, error.location, _SEARCHED)
+            error = CorruptRecordError(error.message, error.location, SEARCHED)
         if not self._collect_corrupt:
             raise error
         self._next_record = None

@@ -9,16 +9,18 @@ import pyarrow.compute as pc
 
 from tfrecord_beam.schema.text import are_utf8
 
-_IMAGES = (
-    b"\x89PNG\r\n\x1a\n",
-    b"\xff\xd8\xff",  # JPEG
-    b"GIF87a",
-    b"GIF89a",
-    b"BM",
-    b"II*\0",  # TIFF, of either byte order
-    b"MM\0*",
-)
+_IMAGES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+    b"BM": "image/bmp",
+    b"II*\0": "image/tiff",  # of either byte order
+    b"MM\0*": "image/tiff",
+}
 _WEBP = r"(?s)^RIFF....WEBP"
+MIN_IMAGE_BYTES = 26
+"""No image file is shorter: a GIF has 26 bytes at least, as have others."""
 _CONTROL = r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F]"
 """Control characters but tab, line feed and carriage return."""
 
@@ -53,7 +55,7 @@ class Content:
         """Takes in values of a type of bytes or strings, none of them null."""
         values = values.cast(pa.large_binary())
         self.values += len(values)
-        self.is_image = self.is_image and _are_images(values)
+        self.is_image = self.is_image and bool(pc.all(find_images(values), min_count=0).as_py())
         self.is_utf8 = self.is_utf8 and are_utf8(values)
         self.is_text = self.is_text and self.is_utf8 and not _any_matches(values, _CONTROL)
         if self.is_text:
@@ -68,11 +70,28 @@ class Content:
         self.is_text = self.is_text and other.is_text
 
 
-def _are_images(values: pa.Array) -> bool:
+def find_images(values: pa.Array) -> pa.Array:
+    """Returns which values of a type of bytes begin like an image file."""
     found = pc.match_substring_regex(values, _WEBP)
     for magic in _IMAGES:
         found = pc.or_(found, pc.starts_with(values, magic))
-    return bool(pc.all(found, min_count=0).as_py())
+    return found
+
+
+def find_image_type(value: bytes) -> str | None:
+    """Returns the media type of the image file that bytes are, None if they are none.
+
+    >>> find_image_type(b"GIF89a" + bytes(20)), find_image_type(b"BMX 5, a car of some size")
+    ('image/gif', None)
+    """
+    if len(value) < MIN_IMAGE_BYTES:
+        return None
+    if value.startswith(b"RIFF") and value[8:12] == b"WEBP":
+        return "image/webp"
+    found = next((kind for magic, kind in _IMAGES.items() if value.startswith(magic)), None)
+    if found == "image/bmp" and int.from_bytes(value[2:6], "little") != len(value):
+        return None  # two letters may begin any text, but the file's size does not follow them
+    return found
 
 
 def _any_matches(values: pa.Array, pattern: str) -> bool:

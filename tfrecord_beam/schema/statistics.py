@@ -124,7 +124,7 @@ class FeatureStatistics:
     def add_kind(self, kind: Kind, place: Location) -> None:
         """Takes in that the feature shows a kind at a place."""
         known = self.kinds.get(kind)
-        if known is None or _order(place) < _order(known):
+        if known is None or place_order(place) < place_order(known):
             self.kinds[kind] = place
 
     def merge(self, other: FeatureStatistics, options: InferenceOptions) -> None:
@@ -165,7 +165,7 @@ class FeatureStatistics:
             self.kinds.setdefault(kind, Location())
             return
         known = self.kinds.get(kind)
-        if known is None or _order(place_of(0)) < _order(known):
+        if known is None or place_order(place_of(0)) < place_order(known):
             self.add_kind(kind, place_of(_first_row(column)))
 
     def _add_range(self, least: int, most: int) -> None:
@@ -198,7 +198,8 @@ def _first_row(column: pa.Array) -> int:
     return pc.list_parent_indices(column)[first].as_py() if is_nested else first
 
 
-def _order(place: Location) -> tuple[str, int]:
+def place_order(place: Location) -> tuple[str, int]:
+    """Returns what orders places by file and offset."""
     return place.file or "", -1 if place.offset is None else place.offset
 
 

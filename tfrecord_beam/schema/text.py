@@ -1,4 +1,4 @@
-"""Bytes and strings that are text: UTF-8."""
+"""Texts: bytes and strings that are UTF-8, and how those of others are shown."""
 
 from __future__ import annotations
 
@@ -37,3 +37,17 @@ def find_non_utf8(values: pa.Array) -> int | None:
         return None
     indexes = range(len(values))
     return bisect.bisect_left(indexes, True, key=lambda i: not are_utf8(values[: i + 1]))
+
+
+def make_printable(text: str) -> str:
+    r"""Returns a text of others, such as a name, in one line without control characters.
+
+    >>> print(make_printable("clear \x1b[2J the screen, größe"))
+    clear \x1b[2J the screen, größe
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )

@@ -28,7 +28,7 @@ from tfrecord_beam.schema.building import FEATURE_TYPES, Path
 from tfrecord_beam.schema.encoding import kind_of
 from tfrecord_beam.schema.lists import flatten_lists, is_list, to_singleton_lists
 from tfrecord_beam.schema.representation_inference import is_in_use
-from tfrecord_beam.schema.statistics import PlaceOf, feature_columns
+from tfrecord_beam.schema.statistics import PlaceOf, feature_columns, place_order
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
 _VALUES = "value", "values"
@@ -78,6 +78,35 @@ class Anomaly:
         return render(f"{self.reason} in {count_of(self.count, 'record')}", self.first)
 
 
+@dataclasses.dataclass
+class Findings:
+    """What batches showed of how they fit a schema; those of parts, merged, are those of all.
+
+    Attributes:
+      rows: how many there are.
+      present: how many of them have each feature.
+      found: in how many something does not fit, and the first place, by feature and what it is.
+    """
+
+    rows: int = 0
+    present: dict[Path, int] = dataclasses.field(default_factory=dict)
+    found: dict[tuple[Path, str], tuple[int, Location]] = dataclasses.field(default_factory=dict)
+
+    def add(self, path: Path, reason: str, count: int, first: Location) -> None:
+        """Takes in that something does not fit in so many rows."""
+        known, known_first = self.found.get((path, reason), (0, first))
+        first = min(known_first, first, key=place_order)
+        self.found[path, reason] = known + count, first
+
+    def merge(self, other: Findings) -> None:
+        """Takes in all that others are."""
+        self.rows += other.rows
+        for path, count in other.present.items():
+            self.present[path] = self.present.get(path, 0) + count
+        for (path, reason), (count, first) in other.found.items():
+            self.add(path, reason, count, first)
+
+
 def validate_batch(schema: SchemaSource, batch: pa.RecordBatch) -> list[Anomaly]:
     """Returns what of a record batch does not fit a schema; nothing if all does.
 
@@ -114,9 +143,7 @@ class SchemaValidator:
         self._rules = {
             path: list(_rules(feature, path, loaded)) for path, feature in self._features.items()
         }
-        self._rows = 0
-        self._present = dict.fromkeys(self._features, 0)
-        self._found: dict[tuple[Path, str], tuple[int, Location]] = {}
+        self._findings = Findings()
 
     def add(self, batch: pa.RecordBatch, place_of: PlaceOf) -> None:
         """Checks a batch, with the errors of `validate_batch`.
@@ -125,33 +152,39 @@ class SchemaValidator:
           batch: the rows.
           place_of: tells where the record of a row is.
         """
+        self._findings.merge(self.find(batch, place_of))
+
+    def find(self, batch: pa.RecordBatch, place_of: PlaceOf) -> Findings:
+        """Returns what one batch shows, and keeps nothing of it; otherwise as `add`."""
         columns = dict(feature_columns(batch))
-        self._rows += batch.num_rows
+        findings = Findings(batch.num_rows)
         for path, feature in self._features.items():
             column = columns.get(path)
             if column is None:
                 column = pa.nulls(batch.num_rows)
-            self._present[path] += len(column) - column.null_count
+            findings.present[path] = len(column) - column.null_count
             depths = _unfold(column, len(path))
-            for rule in _type_rules(feature, kind_of(column)) or self._rules[path]:
+            of_values = _type_rules(feature, kind_of(column)) or self._rules[path]
+            for rule in (*_presence_rules(feature), *of_values):
                 rows = np.unique(rule.find(depths))
                 if len(rows):
                     reason = _reason(path, rule.expected, rule.found)
-                    count, first = self._found.get((path, reason), (0, place_of(int(rows[0]))))
-                    self._found[path, reason] = count + len(rows), first
+                    findings.add(path, reason, len(rows), place_of(int(rows[0])))
+        return findings
 
-    def anomalies(self) -> list[Anomaly]:
-        """Returns what does not fit of all batches so far."""
+    def anomalies(self, findings: Findings | None = None) -> list[Anomaly]:
+        """Returns what does not fit of all batches that were added, or by the findings given."""
+        findings = findings or self._findings
         found = [
             Anomaly(".".join(path), reason, count, first)
-            for (path, reason), (count, first) in self._found.items()
+            for (path, reason), (count, first) in findings.found.items()
         ]
         for path, feature in self._features.items():
-            present, presence = self._present[path], feature.presence
+            present, presence = findings.present.get(path, 0), feature.presence
             wanted = presence.min_count
             if presence.min_fraction < 1:
-                wanted = max(wanted, math.ceil(presence.min_fraction * self._rows))
-            elif self._rows and not present:
+                wanted = max(wanted, math.ceil(presence.min_fraction * findings.rows))
+            elif findings.rows and not present:
                 continue  # a rule has told that of each record
             if present < wanted:
                 reason = _reason(path, f"values in {count_of(wanted, 'record')}", "some")
@@ -186,16 +219,20 @@ def _unfold(column: pa.Array, num_lists: int) -> list[_Depth]:
 
 
 def _type_rules(feature: schema_pb2.Feature, kind: Kind | None) -> list[_Rule]:
-    """Returns the one rule for a column of another type, of which no other makes sense."""
+    """Returns the one rule for the values of a column of another type: no other makes sense."""
     if kind is None or FEATURE_TYPES[kind] == feature.type:
         return []
     expected = f"type {schema_pb2.FeatureType.Name(feature.type)}"
     return [_Rule(expected, kind.list_name, lambda depths: _find(depths, pc.is_valid))]
 
 
-def _rules(feature: schema_pb2.Feature, path: Path, schema: schema_pb2.Schema) -> Iterator[_Rule]:
+def _presence_rules(feature: schema_pb2.Feature) -> Iterator[_Rule]:
     if feature.presence.min_fraction >= 1:
         yield _Rule("a value", "none", lambda depths: _find(depths, pc.is_null))
+
+
+def _rules(feature: schema_pb2.Feature, path: Path, schema: schema_pb2.Schema) -> Iterator[_Rule]:
+    """Returns what must hold for the values of a column of the feature's type."""
     nouns = [_VALUES] if len(path) == 1 else [_STEPS, _VALUES_OF_STEPS]
     # A shape or a list of counts may be of fewer depths, or of more.
     bounds = zip(nouns, _bounds(feature, len(path)), strict=False)

@@ -54,6 +54,7 @@ class FileSource(beam.PTransform):
         max_corrupt_records: int | None,
         desired_bundle_bytes: int | None,
         with_filename: bool = False,
+        collect_corrupt: bool = False,
     ) -> None:
         super().__init__()
         check_error_handler(error_handler, max_corrupt_records)
@@ -64,6 +65,7 @@ class FileSource(beam.PTransform):
             BeamFileSystem().check_match(self._patterns)
         self._options = options
         self._error_handler = error_handler
+        self._collect_corrupt = collect_corrupt or error_handler is not None
         self._max_corrupt_records = max_corrupt_records
         self._range_bytes = desired_bundle_bytes
         self._with_filename = with_filename
@@ -83,7 +85,7 @@ class FileSource(beam.PTransform):
 
     def _read_blocks(self, source: Any) -> tuple[beam.PCollection[RecordBlock], list[Any]]:
         """Returns the blocks, and the PCollections of corrupt parts (none if they are errors)."""
-        collect = self._error_handler is not None
+        collect = self._collect_corrupt
         read = ReadRange(
             self._options, collect_corrupt=collect, max_corrupt_records=self._max_corrupt_records
         )

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from tfrecord_beam.errors import EncodeError, Location, SchemaError, WriteError
+from tfrecord_beam.errors import EncodeError, Location, SchemaError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.compression import codec_of_name
 from tfrecord_beam.records.convert.formats import Format
-from tfrecord_beam.records.index import side_car_path
 from tfrecord_beam.records.writing.compression import Compression, ContentFile
-from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
-from tfrecord_beam.records.writing.names import checksum_path, make_id
-from tfrecord_beam.records.writing.placing import check_free, placed_file
+from tfrecord_beam.records.writing.file_system import OutputFileSystem
+from tfrecord_beam.records.writing.placing import new_file
 
 _ROW_GROUP_BYTES = 64 << 20
 """Bytes in memory of a row group of Parquet, of which one is held at a time."""
@@ -70,7 +66,7 @@ def write_file(
         file_format, schema, compression if compression is None else codec, with_names
     )
     num_rows = 0
-    with _placed(path, file_system, overwrite) as file:
+    with new_file(path, file_system, overwrite=overwrite) as file:
         content = (codec if file_format.is_text else Compression()).compress(file)
         writer = start(pa.PythonFile(_Sink(content), mode="w"))
         for batch in batches:
@@ -81,25 +77,6 @@ def write_file(
         writer.close()
         content.close()
     return num_rows, file.num_bytes
-
-
-@contextlib.contextmanager
-def _placed(path: str, file_system: OutputFileSystem, overwrite: bool) -> Iterator[OutputFile]:
-    """Gives a new file, which is put in its place if the body ends it without an error.
-
-    What processes that died while they wrote the same file have left is removed then, and the
-    checksum that Hadoop keeps of the file before.
-    """
-    check_free(path, file_system, overwrite=overwrite)
-    prefix = side_car_path(path, "-temp-")
-    hidden = prefix + make_id()
-    with placed_file(hidden, path, file_system, overwrite=overwrite) as file:
-        yield file
-        check_free(path, file_system, overwrite=overwrite)
-        file_system.delete([checksum_path(path)])
-    with contextlib.suppress(WriteError):
-        beside = file_system.list_folder(os.path.dirname(path)).files
-        file_system.delete(each for each in beside if each.startswith(prefix))
 
 
 class _Sink:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 
 from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.records.index import side_car_path
 from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
+from tfrecord_beam.records.writing.names import checksum_path, make_id
 
 
 def check_free(path: str, file_system: OutputFileSystem, *, overwrite: bool) -> None:
@@ -41,3 +44,22 @@ def placed_file(
         with contextlib.suppress(WriteError):
             file_system.delete([hidden])
         raise
+
+
+@contextlib.contextmanager
+def new_file(path: str, file_system: OutputFileSystem, *, overwrite: bool) -> Iterator[OutputFile]:
+    """Gives a new file, as `placed_file`, under a hidden name beside its place.
+
+    What processes that died while they wrote the same file have left is removed then, and the
+    checksum that Hadoop keeps of the file before.
+    """
+    check_free(path, file_system, overwrite=overwrite)
+    prefix = side_car_path(path, "-temp-")
+    hidden = prefix + make_id()
+    with placed_file(hidden, path, file_system, overwrite=overwrite) as file:
+        yield file
+        check_free(path, file_system, overwrite=overwrite)
+        file_system.delete([checksum_path(path)])
+    with contextlib.suppress(WriteError):
+        beside = file_system.list_folder(os.path.dirname(path)).files
+        file_system.delete(each for each in beside if each.startswith(prefix))

@@ -1,0 +1,72 @@
+"""Tests of tfrecord_beam.report.charts: bars that show what there is."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from tests.report.test_numbers import FLOAT32, INT64, of
+from tfrecord_beam.report.charts import HEIGHT, WIDTH, Chart, draw
+
+BAR = re.compile(r"M([\d.]+) (\d+)v-([\d.]+)h([\d.]+)v([\d.]+)z")
+
+
+def bars(chart: Chart) -> list[tuple[float, float]]:
+    """Returns where each bar begins, and how high it is."""
+    found = BAR.findall(chart.path)
+    assert "".join(f"M{x} {y}v-{up}h{w}v{down}z" for x, y, up, w, down in found) == chart.path
+    assert all(up == down and y == str(HEIGHT) for _, y, up, _, down in found)
+    assert all(float(x) + float(w) <= WIDTH for x, _, _, w, _ in found)
+    return [(float(x), float(height)) for x, _, height, _, _ in found]
+
+
+def make(numbers: list[Any], dtype: Any = np.int64) -> Chart:
+    chart = draw(of(numbers, dtype))
+    assert chart is not None
+    return chart
+
+
+@pytest.mark.parametrize("numbers", [[], [3, 3, 3]])
+def test_nothing_to_draw(numbers: list[int]) -> None:
+    assert draw(of(numbers, np.int64)) is None
+
+
+def test_a_bar_for_each_integer() -> None:
+    chart = make([1, 2, 2, 2, 2, 4])
+    assert bars(chart) == [(0, 12), (60, 48), (180, 12)]
+    assert (chart.least, chart.most, chart.is_log) == ("1", "4", False)
+    assert chart.description == ("4 bars from 1 to 4; the highest, at 2, holds 4 of 6")
+
+
+def test_as_many_integers_in_each_bar() -> None:
+    heights = [height for _, height in bars(make(list(range(100))))]
+    assert heights == [HEIGHT] * 20
+    assert make(list(range(100))).description.endswith("the highest, from 0 to 4, holds 5 of 100")
+
+
+def test_by_ratio_where_most_would_be_in_one_bar() -> None:
+    chart = make([1] * 50 + [0] * 7 + [10**3, 10**6])
+    assert chart.is_log
+    assert (chart.least, chart.most) == ("1", "1,000,000")
+    assert [round(x) for x, _ in bars(chart)] == [0, 120, 230]
+    assert "each of the same ratio" in chart.description
+
+
+def test_not_by_ratio_below_zero() -> None:
+    assert not make([1] * 50 + [-1, 10**6]).is_log
+
+
+@given(st.lists(INT64, min_size=2).filter(lambda numbers: len({*numbers}) > 1))
+def test_of_any_integers(numbers: list[int]) -> None:
+    assert max(height for _, height in bars(make(numbers))) == HEIGHT
+
+
+@given(st.lists(FLOAT32, min_size=2))
+def test_of_any_floats(numbers: list[float]) -> None:
+    chart = draw(of(numbers, np.float32))
+    if chart is not None:
+        assert max(height for _, height in bars(chart)) == HEIGHT

@@ -1,0 +1,67 @@
+"""report: an HTML page that shows what is in files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any, get_args
+
+from tfrecord_beam.cli import arguments
+from tfrecord_beam.cli.output import make_printable
+from tfrecord_beam.cli.progress import show_activity, show_progress
+from tfrecord_beam.records.writing.plan import WrittenFile
+from tfrecord_beam.report.write import ReportMode, write_report
+
+if TYPE_CHECKING:
+    from tfrecord_beam.cli.arguments import Verbs
+
+
+def add_parser(verbs: Verbs) -> None:
+    """Adds the verb."""
+    parser = arguments.add_verb(
+        verbs,
+        "report",
+        run,
+        help="write an HTML page that shows what is in files",
+        description="Reads all records and writes a page that needs no network and no script: the "
+        "files, the lengths of the records, each feature with histograms, the first records and "
+        "images, and the places that are corrupt. Those are no error: the exit code is 0. Needs "
+        "tfrecord-beam[report]. All other options go to Beam, written as --NAME=VALUE, and make it "
+        "a pipeline; without one all is read in this process.",
+        takes_pipeline_options=True,
+    )
+    arguments.add_files(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the page to write")
+    arguments.add_schema(parser, "TFMD schema; the page shows what does not fit it")
+    arguments.add_record_type(parser)
+    parser.add_argument(
+        "--mode",
+        choices=get_args(ReportMode),
+        default="error",
+        help="what becomes of a file that is there; default: error",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Does what the options ask for and returns the exit code."""
+    arguments.check_pipeline_options(options.pipeline_options)
+    written = _write(options)
+    if options.json:
+        found = {"file": written.path, "records": written.num_records, "bytes": written.num_bytes}
+        print(json.dumps(found))
+    else:
+        print(f"{written.num_records} records in {make_printable(written.path)}")
+    return 0
+
+
+def _write(options: argparse.Namespace) -> WrittenFile:
+    files, output, schema = options.files, options.output, options.schema
+    chosen: dict[str, Any] = {"record_type": options.record_type, "mode": options.mode}
+    if not options.pipeline_options:
+        with show_progress("Reading", quiet=options.json) as progress:
+            return write_report(files, output, schema, progress=progress, **chosen)
+    with show_activity("Reading", quiet=options.json):
+        written: WrittenFile = arguments.import_pipelines().write_report(
+            files, output, schema, chosen, options.pipeline_options
+        )
+        return written

@@ -1,0 +1,119 @@
+"""Histograms as shapes: the bars of a chart, of which a template makes SVG."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tfrecord_beam.report.formats import format_number
+from tfrecord_beam.report.histogram import DoubleArray, Int64Array
+from tfrecord_beam.report.numbers import NumberSummary
+
+WIDTH = 240
+HEIGHT = 48
+"""Of a chart, in the units of its path."""
+
+_MAX_BARS = 24
+_GAP = 0.12
+"""How much of a bar's width is left free."""
+
+_LEAST_HEIGHT = 1.0
+"""Of a bar that holds something, so that it is seen."""
+
+_LOG_RATIO = 1000
+_LOG_SHARE = 0.6
+"""Numbers that span so large a ratio, so many of them in one of the bars, get bars by ratio."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Chart:
+    """What is drawn of numbers.
+
+    Attributes:
+      path: the bars, as the `d` of an SVG path in a box of `WIDTH` and `HEIGHT`.
+      least: text of where they begin.
+      most: text of where they end.
+      is_log: whether each bar spans the same ratio, instead of the same difference.
+      description: what is seen, in words.
+    """
+
+    path: str
+    least: str
+    most: str
+    is_log: bool
+    description: str
+
+
+class _Bars(NamedTuple):
+    counts: Int64Array
+    edges: DoubleArray  # [bars + 1]
+    of_integers: bool = False
+    is_log: bool = False
+
+
+def draw(summary: NumberSummary) -> Chart | None:
+    """Returns the chart of numbers; None where they are not different."""
+    if summary.least is None or summary.most is None or summary.least == summary.most:
+        return None
+    bars = _choose_bars(summary, summary.least, summary.most)
+    least, most = format_number(bars.edges[0]), format_number(summary.most)
+    ratio = ", each of the same ratio" if bars.is_log else ""
+    description = f"{len(bars.counts)} bars from {least} to {most}{ratio}; {_describe_top(bars)}"
+    return Chart(_draw_path(bars.counts), least, most, bars.is_log, description)
+
+
+def _describe_top(bars: _Bars) -> str:
+    top = int(bars.counts.argmax())
+    start, stop = bars.edges[top], bars.edges[top + 1] - (1 if bars.of_integers else 0)
+    where = f"from {format_number(start)} to {format_number(stop)}"
+    if start == stop:
+        where = f"at {format_number(start)}"
+    return f"the highest, {where}, holds {bars.counts[top]:,} of {int(bars.counts.sum()):,}"
+
+
+def _choose_bars(summary: NumberSummary, least: float, most: float) -> _Bars:
+    numbers, counts = summary.histogram.numbers(), summary.histogram.counts
+    linear = _make_bars(numbers, counts, _linear_edges(least, most))
+    linear = linear._replace(of_integers=isinstance(least, int))
+    positive = numbers > 0
+    if least < 0 or not positive.any():
+        return linear
+    smallest = max(float(numbers[positive][0]), least)
+    if most / smallest < _LOG_RATIO or linear.counts.max() < _LOG_SHARE * linear.counts.sum():
+        return linear
+    edges = np.geomspace(smallest, most, _MAX_BARS + 1)
+    return _make_bars(numbers[positive], counts[positive], edges)._replace(is_log=True)
+
+
+def _linear_edges(least: float, most: float) -> DoubleArray:
+    if isinstance(least, int):
+        # As many integers in each bar, lest some be higher for holding more of them.
+        width = math.ceil((most - least + 1) / _MAX_BARS)
+        num_bars = math.ceil((most - least + 1) / width)
+        return least + width * np.arange(num_bars + 1, dtype=np.float64)
+    return np.linspace(least, most, _MAX_BARS + 1)
+
+
+def _make_bars(numbers: DoubleArray, counts: Int64Array, edges: DoubleArray) -> _Bars:
+    last = len(edges) - 2
+    index = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, last)
+    in_bars = np.bincount(index, weights=counts, minlength=last + 1).astype(np.int64)
+    return _Bars(in_bars, edges)
+
+
+def _draw_path(counts: Int64Array) -> str:
+    step = WIDTH / len(counts)
+    width = _format(step * (1 - _GAP))
+    heights = np.maximum(HEIGHT * counts / counts.max(), _LEAST_HEIGHT).tolist()
+    return "".join(
+        f"M{_format(index * step)} {HEIGHT}v-{_format(height)}h{width}v{_format(height)}z"
+        for index, (height, count) in enumerate(zip(heights, counts.tolist(), strict=True))
+        if count
+    )
+
+
+def _format(number: float) -> str:
+    return f"{number:.2f}".rstrip("0").rstrip(".")

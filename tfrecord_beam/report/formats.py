@@ -1,0 +1,45 @@
+"""How a report writes numbers and sizes."""
+
+from __future__ import annotations
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
+_MOST_DIGITS = 15
+
+
+def format_number(number: float) -> str:
+    """Returns a number with all digits if it is whole, else with six.
+
+    >>> format_number(48842), format_number(38.64358543876172), format_number(1.5e300)
+    ('48,842', '38.6436', '1.5e+300')
+    """
+    if number == int(number) and (isinstance(number, int) or abs(number) < 10**_MOST_DIGITS):
+        return f"{int(number):,}"
+    return f"{number:,.6g}"
+
+
+def format_size(num_bytes: int) -> str:
+    """Returns a number of bytes in a unit in which it has up to four digits.
+
+    >>> format_size(1), format_size(3 << 20)
+    ('1 byte', '3.0 MiB')
+    """
+    if num_bytes < 1024:
+        return "1 byte" if num_bytes == 1 else f"{num_bytes} bytes"
+    size, unit = float(num_bytes), 0
+    while size >= 1023.95 and unit < len(_UNITS) - 1:
+        size, unit = size / 1024, unit + 1
+    return f"{size:.1f} {_UNITS[unit]}"
+
+
+def format_share(count: int, total: int) -> str:
+    """Returns a part of all as a percentage, which is 0 % or 100 % only where it is none or all.
+
+    >>> format_share(1, 1_000_000), format_share(999_999, 1_000_000), format_share(1, 3)
+    ('<0.1%', '>99.9%', '33.3%')
+    """
+    if not total or count in (0, total):
+        return "100%" if count else "0%"
+    percent = 100 * count / total
+    if percent < 0.1:
+        return "<0.1%"
+    return ">99.9%" if percent > 99.9 else f"{percent:.1f}%"

@@ -1,0 +1,88 @@
+"""Counts of numbers in intervals: exact counts, in bounded memory, that merge in any order."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+Int64Array = np.ndarray[Any, np.dtype[np.int64]]
+DoubleArray = np.ndarray[Any, np.dtype[np.float64]]
+
+MAX_INTERVALS = 1024
+"""How many intervals of one histogram may hold something."""
+
+_FINEST = 42
+"""The first `shift`: a power of two has 1,024 intervals, and each integer up to 2,048 its own."""
+
+_MAGNITUDE = np.int64((1 << 63) - 1)
+
+
+def _no_numbers() -> Int64Array:
+    return np.empty(0, np.int64)
+
+
+@dataclasses.dataclass(eq=False)
+class Histogram:
+    """How many of the numbers are in which interval, which are finer where the numbers are small.
+
+    The bits of finite doubles, read as integers, are in the order of the doubles. Without their
+    last `shift` bits they number intervals, of which each power of two has equally many. Where too
+    many intervals would hold something, pairs of neighbours become one. A part of the numbers
+    never needs coarser intervals than all of them, so parts merge to what all would have given.
+
+    >>> histogram = Histogram()
+    >>> histogram.add(np.array([1.0, 1.0, 1000.0]))
+    >>> histogram.numbers().tolist(), histogram.counts.tolist()
+    ([1.0, 1000.0], [2, 1])
+
+    Attributes:
+      shift: how many bits are left out.
+      keys: int64 [intervals], the numbers of those that hold something, ascending.
+      counts: int64 [intervals], how many numbers each holds.
+    """
+
+    shift: int = _FINEST
+    keys: Int64Array = dataclasses.field(default_factory=_no_numbers)
+    counts: Int64Array = dataclasses.field(default_factory=_no_numbers)
+
+    def add(self, numbers: DoubleArray) -> None:
+        """Takes finite numbers in."""
+        bits = (numbers + 0.0).view(np.int64)  # a sum, lest there be a -0.0
+        keys = np.where(bits < 0, bits ^ _MAGNITUDE, bits) >> self.shift
+        self._merge(*np.unique(keys, return_counts=True))
+
+    def add_one(self, number: float, count: int) -> None:
+        """Takes one finite number in, so many times."""
+        one = Histogram(self.shift)
+        one.add(np.array([number], np.float64))
+        self._merge(one.keys, one.counts * count)
+
+    def merge(self, other: Histogram) -> None:
+        """Takes in all that another one counted."""
+        shift = max(self.shift, other.shift)
+        self.keys, self.shift = self.keys >> (shift - self.shift), shift
+        self._merge(other.keys >> (shift - other.shift), other.counts)
+
+    def numbers(self) -> DoubleArray:
+        """Returns the number of each interval that is nearest to zero."""
+        magnitudes = (np.where(self.keys < 0, ~self.keys, self.keys) << self.shift).view(np.float64)
+        return np.where(self.keys < 0, -magnitudes, magnitudes)
+
+    def _merge(self, keys: Int64Array, counts: Int64Array) -> None:
+        keys, counts = _sum_by_key(
+            np.concatenate((self.keys, keys)), np.concatenate((self.counts, counts))
+        )
+        while len(keys) > MAX_INTERVALS:
+            self.shift += 1
+            keys, counts = _sum_by_key(keys >> 1, counts)
+        self.keys, self.counts = keys, counts
+
+
+def _sum_by_key(keys: Int64Array, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Returns the distinct keys, ascending, and the sum of the counts of each."""
+    order = np.argsort(keys, kind="stable")
+    keys, counts = keys[order], counts[order]
+    firsts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
+    return keys[firsts], np.add.reduceat(counts, firsts) if len(firsts) else counts

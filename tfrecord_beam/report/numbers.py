@@ -1,0 +1,118 @@
+"""What is shown of numbers: values, lengths, sizes. Exact, and the same in whatever order."""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tfrecord_beam.report.histogram import Histogram
+
+Numbers = np.ndarray[Any, np.dtype[Any]]
+"""int64 or float32 [numbers]."""
+
+_MANTISSA_BITS = 24
+"""Of a 32-bit float, the implied first one included."""
+
+
+@dataclasses.dataclass
+class NumberSummary:
+    """What is known of many numbers.
+
+    >>> summary = NumberSummary()
+    >>> summary.add(np.array([1, 2, 0]))
+    >>> summary.count, summary.zeros, summary.mean
+    (3, 1, 1.0)
+
+    Attributes:
+      count: how many there are, those that are not finite too.
+      zeros: how many are 0.
+      nans: how many are no numbers.
+      infinities: how many are infinite, of either sign.
+      least: of the finite ones; None: there is none.
+      most: of the finite ones.
+      total: their exact sum.
+      histogram: of the finite ones.
+    """
+
+    count: int = 0
+    zeros: int = 0
+    nans: int = 0
+    infinities: int = 0
+    least: float | None = None
+    most: float | None = None
+    total: Fraction = Fraction()
+    histogram: Histogram = dataclasses.field(default_factory=Histogram)
+
+    @property
+    def num_finite(self) -> int:
+        return self.count - self.nans - self.infinities
+
+    @property
+    def mean(self) -> float | None:
+        """Of the finite ones, rounded once."""
+        return float(self.total / self.num_finite) if self.num_finite else None
+
+    def add(self, numbers: Numbers) -> None:
+        """Takes numbers in.
+
+        Args:
+          numbers: int64 or float32 [numbers], of any values.
+        """
+        self.count += len(numbers)
+        if numbers.dtype.kind == "f":
+            is_finite = np.isfinite(numbers)
+            if not is_finite.all():
+                nans = int(np.isnan(numbers).sum())
+                self.nans += nans
+                self.infinities += len(numbers) - int(is_finite.sum()) - nans
+                numbers = numbers[is_finite]
+        if len(numbers):
+            self._add_finite(numbers)
+
+    def merge(self, other: NumberSummary) -> None:
+        """Takes in all that another summary knows."""
+        self.count += other.count
+        self.zeros += other.zeros
+        self.nans += other.nans
+        self.infinities += other.infinities
+        if other.least is not None and other.most is not None:
+            self._add_extremes(other.least, other.most)
+        self.total += other.total
+        self.histogram.merge(other.histogram)
+
+    def _add_finite(self, numbers: Numbers) -> None:
+        least, most = numbers.min().item(), numbers.max().item()
+        self._add_extremes(least, most)
+        if least == most:  # as lengths often are
+            self.zeros += 0 if least else len(numbers)
+            self.total += Fraction(least) * len(numbers)
+            self.histogram.add_one(least, len(numbers))
+            return
+        self.zeros += len(numbers) - int(np.count_nonzero(numbers))
+        self.total += _sum_ints(numbers) if numbers.dtype.kind == "i" else _sum_floats(numbers)
+        self.histogram.add(numbers.astype(np.float64))
+
+    def _add_extremes(self, least: float, most: float) -> None:
+        self.least = least if self.least is None else min(self.least, least)
+        self.most = most if self.most is None else max(self.most, most)
+
+
+def _sum_ints(numbers: Numbers) -> Fraction:
+    """Returns the exact sum of integers: that of their halves fits 64 bits."""
+    high, low = numbers >> 32, numbers & 0xFFFFFFFF
+    return Fraction((int(high.sum()) << 32) + int(low.sum()))
+
+
+def _sum_floats(numbers: Numbers) -> Fraction:
+    """Returns the exact sum of 32-bit floats.
+
+    Their mantissas, summed by exponent, are integers far below 2**53: doubles sum them exactly.
+    """
+    mantissas, exponents = np.frexp(numbers)
+    lowest = int(exponents.min())
+    sums = np.bincount(exponents - lowest, np.ldexp(mantissas.astype(np.float64), _MANTISSA_BITS))
+    total = sum(int(each) << power for power, each in enumerate(sums.tolist()) if each)
+    return Fraction(total) * Fraction(2) ** (lowest - _MANTISSA_BITS)

@@ -1,0 +1,168 @@
+"""The first records, the first images and the first corrupt places of a data set.
+
+First is what comes first in the order of files and offsets, whatever is read first: so what parts
+of the data keep, merged, is what all of it would have kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tfrecord_beam.errors import Location
+from tfrecord_beam.kernel.plan import Kind
+from tfrecord_beam.schema.building import Path
+from tfrecord_beam.schema.content import MIN_IMAGE_BYTES, find_image_type, find_images
+from tfrecord_beam.schema.encoding import kind_of
+from tfrecord_beam.schema.lists import is_list
+from tfrecord_beam.schema.statistics import PlaceOf
+
+MAX_ROWS = 5
+MAX_IMAGES = 12
+MAX_IMAGE_BYTES = 256 << 10
+"""How large an image may be to be shown: all of them are in the page."""
+
+_MAX_VALUES = 5
+_MAX_CHARACTERS = 60
+"""How much of a list and of a text a cell shows."""
+
+_SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
+"""What browsers show."""
+
+Place = tuple[str, int]
+"""File and offset of a record."""
+
+_Placed = TypeVar("_Placed", bound="Row | Image")
+
+
+class Row(NamedTuple):
+    """What is shown of a record.
+
+    Attributes:
+      place: where it is.
+      cells: what is shown of each feature that it has.
+    """
+
+    place: Place
+    cells: dict[Path, str]
+
+
+class Image(NamedTuple):
+    """An image to be shown.
+
+    Attributes:
+      place: of its record.
+      feature: that it is a value of.
+      media_type: such as "image/png".
+      data: the file.
+    """
+
+    place: Place
+    feature: Path
+    media_type: str
+    data: bytes
+
+
+def keep_first(kept: Sequence[_Placed], more: Iterable[_Placed], limit: int) -> list[_Placed]:
+    """Returns the first of both, by place and feature."""
+    return sorted([*kept, *more], key=_order)[:limit]
+
+
+def comes_later(kept: Sequence[_Placed], place: Place, limit: int) -> bool:
+    """Returns whether nothing from a place on can be among the first."""
+    return len(kept) >= limit and kept[-1].place < place
+
+
+def place(location: Location) -> Place:
+    """Returns the place of a record of a file."""
+    return location.file or "", location.offset or 0
+
+
+def first_rows(
+    columns: Sequence[tuple[Path, pa.Array]], num_rows: int, place_of: PlaceOf
+) -> Iterator[Row]:
+    """Yields the first rows of a batch.
+
+    Args:
+      columns: its features.
+      num_rows: of the batch.
+      place_of: where the record of a row is; later rows are further back in one file.
+    """
+    for index in range(min(num_rows, MAX_ROWS)):
+        cells = {path: show(column[index]) for path, column in columns if column[index].is_valid}
+        yield Row(place(place_of(index)), cells)
+
+
+def first_images(path: Path, column: pa.Array, place_of: PlaceOf) -> Iterator[Image]:
+    """Yields the first images that are values of a feature of a batch, those that can be shown."""
+    if kind_of(column) is not Kind.BYTES:
+        return
+    parents = []
+    values = column
+    while is_list(values.type):
+        parents.append(pc.list_parent_indices(values))
+        values = values.flatten()
+    lengths = pc.binary_length(values)
+    longest = pc.max(lengths).as_py()
+    if longest is None or longest < MIN_IMAGE_BYTES:
+        return
+    wanted = pc.and_(find_images(values), pc.less_equal(lengths, MAX_IMAGE_BYTES))
+    found = 0
+    for index in np.flatnonzero(np.asarray(wanted.fill_null(False))).tolist():
+        data = values[index].as_py()
+        media_type = find_image_type(data)
+        if media_type not in _SHOWN:
+            continue
+        row = index
+        for each in reversed(parents):
+            row = each[row].as_py()
+        yield Image(place(place_of(row)), path, media_type, data)
+        found += 1
+        if found == MAX_IMAGES:
+            return
+
+
+def show(value: pa.Scalar) -> str:
+    """Returns what a cell shows of a value, or of a list of them."""
+    if not value.is_valid:
+        return "null"
+    if is_list(value.type):
+        values = value.values
+        shown = [show(values[index]) for index in range(min(len(values), _MAX_VALUES))]
+        if len(values) == 1:
+            return shown[0]
+        if len(values) > len(shown):
+            shown.append(f"… {len(values):,} in all")
+        return f"[{', '.join(shown)}]"
+    found = value.as_py()
+    if isinstance(found, float):
+        return str(np.float32(found))  # the shortest text that means the same 32-bit float
+    return show_bytes(found) if isinstance(found, bytes) else str(found)
+
+
+def show_bytes(value: bytes) -> str:
+    r"""Returns bytes as text where they are UTF-8, else how many they are; what is long is cut.
+
+    >>> show_bytes(b"caf\xc3\xa9"), show_bytes(b"\xff\x00")
+    ('café', '2 bytes: ff 00')
+    """
+    media_type = find_image_type(value)
+    if media_type is not None:
+        return f"{media_type}, {len(value):,} bytes"
+    head = value[: 4 * _MAX_CHARACTERS + 4]
+    try:
+        text = head.decode()
+    except UnicodeDecodeError as error:
+        if len(head) == len(value) or error.start < len(head) - 3:
+            more = " …" if len(value) > 8 else ""
+            return f"{len(value):,} byte{'s' * (len(value) != 1)}: {value[:8].hex(' ')}{more}"
+        text = head[: error.start].decode()
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
+
+
+def _order(item: Row | Image) -> tuple[Place, Path]:
+    return item.place, item.feature if isinstance(item, Image) else ()

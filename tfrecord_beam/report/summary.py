@@ -1,0 +1,158 @@
+"""All that a report shows of a data set. Summaries of parts, merged, are that of the whole."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.inference import RecordObserver
+from tfrecord_beam.report.feature import FeatureSummary
+from tfrecord_beam.report.files import CorruptPlaces, FileSummary
+from tfrecord_beam.report.numbers import NumberSummary
+from tfrecord_beam.report.samples import (
+    MAX_IMAGES,
+    MAX_ROWS,
+    Image,
+    Row,
+    comes_later,
+    first_images,
+    first_rows,
+    keep_first,
+    place,
+)
+from tfrecord_beam.schema.building import Path
+from tfrecord_beam.schema.statistics import (
+    DatasetStatistics,
+    FeatureStatistics,
+    PlaceOf,
+    feature_columns,
+)
+from tfrecord_beam.schema.validation import Findings, SchemaValidator
+
+
+def _new_features() -> dict[Path, FeatureSummary]:
+    return collections.defaultdict(FeatureSummary)
+
+
+def _new_files() -> dict[str, FileSummary]:
+    return collections.defaultdict(FileSummary)
+
+
+@dataclasses.dataclass
+class DatasetSummary:
+    """What is known of a data set.
+
+    Memory grows with the number of files and of features, not with the number of records.
+
+    Attributes:
+      files: by path.
+      record_lengths: bytes of each record that could be read.
+      statistics: what a schema is inferred from.
+      features: what else is known of each.
+      rows: the first records.
+      images: the first images.
+      corrupt: what could not be read or decoded.
+      findings: what does not fit the schema, if there is one.
+    """
+
+    files: dict[str, FileSummary] = dataclasses.field(default_factory=_new_files)
+    record_lengths: NumberSummary = dataclasses.field(default_factory=NumberSummary)
+    statistics: DatasetStatistics = dataclasses.field(default_factory=DatasetStatistics)
+    features: dict[Path, FeatureSummary] = dataclasses.field(default_factory=_new_features)
+    rows: list[Row] = dataclasses.field(default_factory=list)
+    images: list[Image] = dataclasses.field(default_factory=list)
+    corrupt: CorruptPlaces = dataclasses.field(default_factory=CorruptPlaces)
+    findings: Findings = dataclasses.field(default_factory=Findings)
+
+    def add(self, batch: pa.RecordBatch, place_of: PlaceOf) -> None:
+        """Takes the rows of a batch in, as `DatasetStatistics.add`."""
+        columns = list(feature_columns(batch))
+        self.statistics.add(batch, place_of)
+        for path, column in columns:
+            self.features[path].add(column)
+        if not batch.num_rows:
+            return
+        first = place(place_of(0))
+        if not comes_later(self.rows, first, MAX_ROWS):
+            rows = first_rows(columns, batch.num_rows, place_of)
+            self.rows = keep_first(self.rows, rows, MAX_ROWS)
+        if not comes_later(self.images, first, MAX_IMAGES):
+            images = _find_images(columns, place_of)
+            self.images = keep_first(self.images, images, MAX_IMAGES)
+
+    def feature(self, path: Path) -> FeatureStatistics:
+        """Returns the statistics of a feature that a schema is inferred from."""
+        return self.statistics.feature(path)
+
+    def add_file(self, path: str, file: FileSummary) -> None:
+        """Takes in what is known of a file."""
+        self.files[path].merge(file)
+
+    def add_corrupt(self, record: CorruptRecord) -> None:
+        """Takes in what could not be read or decoded."""
+        self.add_file(record.file or "", FileSummary(corrupt=1))
+        self.corrupt.add(record)
+
+    def merge(self, other: DatasetSummary) -> None:
+        """Takes in all that another summary knows."""
+        for path, file in other.files.items():
+            self.add_file(path, file)
+        self.record_lengths.merge(other.record_lengths)
+        self.statistics.merge(other.statistics)
+        for feature, summary in other.features.items():
+            self.features[feature].merge(summary)
+        self.rows = keep_first(self.rows, other.rows, MAX_ROWS)
+        self.images = keep_first(self.images, other.images, MAX_IMAGES)
+        self.corrupt.merge(other.corrupt)
+        self.findings.merge(other.findings)
+
+
+def _find_images(columns: list[tuple[Path, pa.Array]], place_of: PlaceOf) -> Iterator[Image]:
+    for path, column in columns:
+        yield from first_images(path, column, place_of)
+
+
+class Summarizer:
+    """Takes blocks of records into summaries. Picklable.
+
+    Args:
+      observer: decodes the records.
+      schema: what they should fit, serialized; None: nothing.
+    """
+
+    def __init__(self, observer: RecordObserver, schema: bytes | None = None) -> None:
+        self._observer = observer
+        self._schema = schema
+        self._validator = None if schema is None else SchemaValidator(schema)
+
+    def __reduce__(self) -> tuple[type[Summarizer], tuple[RecordObserver, bytes | None]]:
+        return Summarizer, (self._observer, self._schema)
+
+    def add_block(self, summary: DatasetSummary, block: RecordBlock) -> None:
+        """Takes the records of a block into a summary; those that cannot be decoded are corrupt."""
+        summary.record_lengths.add(block.lengths)
+        summary.add_file(
+            block.file, FileSummary(records=block.num_records, payload_bytes=block.num_bytes)
+        )
+        self._observer.observe(
+            block, _Checked(summary, self._validator), on_corrupt=summary.add_corrupt
+        )
+
+
+class _Checked:
+    """A summary whose rows are checked against a schema besides."""
+
+    def __init__(self, summary: DatasetSummary, validator: SchemaValidator | None) -> None:
+        self._summary = summary
+        self._validator = validator
+        self.feature = summary.feature
+
+    def add(self, batch: pa.RecordBatch, place_of: PlaceOf) -> None:
+        self._summary.add(batch, place_of)
+        if self._validator is not None:
+            self._summary.findings.merge(self._validator.find(batch, place_of))

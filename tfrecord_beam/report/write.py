@@ -1,0 +1,150 @@
+"""Writes reports about TFRecord files, without Beam."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable
+from typing import Literal
+
+from tfrecord_beam.kernel.plan import RecordType
+from tfrecord_beam.options import check_choice, check_path
+from tfrecord_beam.records.files import DIRECT, OnProgress, iter_blocks
+from tfrecord_beam.records.inference import RecordObserver
+from tfrecord_beam.records.paths import FileEntry, FilePattern, match_files, normalize_patterns
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
+from tfrecord_beam.records.writing.names import check_no_pattern
+from tfrecord_beam.records.writing.placing import check_free, new_file
+from tfrecord_beam.records.writing.plan import WrittenFile
+from tfrecord_beam.report.files import look_at_file
+from tfrecord_beam.report.page import load_environment, render_page
+from tfrecord_beam.report.summary import DatasetSummary, Summarizer
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
+from tfrecord_beam.schema.validation import SchemaValidator
+from tfrecord_beam.urls import normalize_path
+
+ReportMode = Literal["error", "overwrite"]
+"""What becomes of a file that is there."""
+
+
+def write_report(
+    file_pattern: FilePattern,
+    output: str | os.PathLike[str],
+    schema: SchemaSource | None = None,
+    *,
+    record_type: RecordType = "Example",
+    compression: str | None = "auto",
+    validate_crc: bool = True,
+    mode: ReportMode = "error",
+    progress: OnProgress | None = None,
+) -> WrittenFile:
+    """Writes an HTML page that shows what is in TFRecord files, and returns what was written.
+
+    The page has the files with their sizes, numbers of records and compression; the lengths of the
+    records; of each feature kind, presence, numbers of values and values, with histograms and the
+    most frequent values; the first records and images; and the places that are corrupt, which do
+    not stop the report. It is one file that loads nothing, and the same for the same data. Memory
+    grows with the number of files and of features alone. Needs the extra `report`.
+
+    Example::
+
+      write_report("data/*.tfrecord", "report.html", "schema.pbtxt")
+
+    Args:
+      file_pattern: path, pattern or folder, or several; all records of all files are read.
+      output: path or URL of the page.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file: the page shows what does
+        not fit it. None: nothing is checked; features are what the records show in any case.
+      record_type: as for `infer_schema`.
+      compression: as for `iter_batches`.
+      validate_crc: as for `iter_batches`.
+      mode: what becomes of a file that is there: "error" or "overwrite".
+      progress: called with the bytes read and the bytes in all from time to time.
+
+    Raises:
+      ValueError: an option is out of range, or the output is one of the files to read.
+      NoMatchError: a pattern means no file.
+      SchemaError: the schema cannot be used.
+      WriteError: a file is there, or it cannot be written.
+      TFRecordBeamError: Jinja2 is not installed.
+    """
+    options = ReadOptions(compression, validate_crc)
+    report = plan_report(output, schema, record_type=record_type, mode=mode)
+    files = match_files(normalize_patterns(file_pattern), DIRECT)
+    report.check_files(files)
+    report.check_free(DirectOutputFileSystem())
+    summarizer, summary = report.make_summarizer(), DatasetSummary()
+    for file in files:
+        summary.add_file(file.path, look_at_file(file, DIRECT, options))
+    paths = [file.path for file in files]
+    on_corrupt = summary.add_corrupt
+    for block in iter_blocks(paths, options, on_corrupt=on_corrupt, progress=progress):
+        summarizer.add_block(summary, block)
+    overwrite = mode == "overwrite"
+    return report.write(summary, DirectOutputFileSystem(), overwrite=overwrite)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """What is to be reported, and where to. Picklable.
+
+    Attributes:
+      path: of the page.
+      schema: what the records should fit, serialized; None: nothing.
+      record_type: what the records are.
+      mode: what becomes of a file that is there.
+    """
+
+    path: str
+    schema: bytes | None
+    record_type: RecordType
+    mode: ReportMode
+
+    def check_files(self, files: Iterable[FileEntry]) -> None:
+        """Raises ValueError if the page would become one of the files that it is about."""
+        if any(file.path == self.path for file in files):
+            raise ValueError(f"Expected output apart from the files to read, found {self.path!r}")
+
+    def check_free(self, file_system: OutputFileSystem) -> None:
+        """Raises WriteError if there is a file that may not be replaced."""
+        check_free(self.path, file_system, overwrite=self.mode == "overwrite")
+
+    def make_summarizer(self) -> Summarizer:
+        """Returns what takes records into summaries."""
+        return Summarizer(RecordObserver(self.record_type), self.schema)
+
+    def write(
+        self, summary: DatasetSummary, file_system: OutputFileSystem, *, overwrite: bool
+    ) -> WrittenFile:
+        """Writes the page about all records, whole or not at all."""
+        anomalies = None
+        if self.schema is not None:
+            anomalies = SchemaValidator(self.schema).anomalies(summary.findings)
+        page = render_page(summary, anomalies).encode()
+        with new_file(self.path, file_system, overwrite=overwrite) as file:
+            file.write(page)
+            file.close()
+        num_records = sum(each.records for each in summary.files.values())
+        return WrittenFile(self.path, num_records, len(page))
+
+
+def plan_report(
+    output: str | os.PathLike[str],
+    schema: SchemaSource | None,
+    *,
+    record_type: RecordType,
+    mode: ReportMode,
+) -> Report:
+    """Returns what `write_report` is asked for, with the errors of its options."""
+    check_path("output", output)
+    path = normalize_path(os.fspath(output))
+    check_no_pattern("output", path)
+    check_choice("record_type", record_type, RecordType)
+    check_choice("mode", mode, ReportMode)
+    serialized = None
+    if schema is not None:
+        serialized = load_schema(schema).SerializeToString(deterministic=True)
+        SchemaValidator(serialized)  # so that one that cannot be used shows before all work
+    load_environment()  # as does a library that is missing
+    return Report(path, serialized, record_type, mode)

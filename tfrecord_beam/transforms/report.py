@@ -1,0 +1,173 @@
+"""The transform that writes reports: summaries of parts, merged, make one page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import apache_beam as beam
+from apache_beam.transforms.window import GlobalWindows
+from apache_beam.utils.windowed_value import WindowedValue
+
+from tfrecord_beam.records.block import RecordBlock
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.paths import FileEntry, FilePattern, match_files
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.records.writing.plan import WrittenFile
+from tfrecord_beam.report.files import look_at_file
+from tfrecord_beam.report.summary import DatasetSummary, Summarizer
+from tfrecord_beam.report.write import Report, ReportMode, plan_report
+from tfrecord_beam.schema.arrow import RecordType
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.display import show_options
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
+from tfrecord_beam.transforms.read import FileSource
+from tfrecord_beam.transforms.workers import LibraryDoFn
+
+_AddTo = Callable[[DatasetSummary, Any], None]
+
+
+class WriteReport(FileSource):
+    """Writes an HTML page that shows what is in TFRecord files -> PCollection[WrittenFile].
+
+    Apply it to a pipeline. The page is that of `tfrecord_beam.write_report`, byte by byte, which
+    tells what is on it; corrupt places are, and do not stop the pipeline.
+
+    Example::
+
+      _ = pipeline | WriteReport("data/*.tfrecord", "gs://bucket/report.html")
+
+    Args:
+      file_pattern: path, pattern or folder, or several; see `tfrecord_beam.records.paths`.
+      output: path or URL of the page.
+      schema: as for `write_report`, as are the options that are not named here.
+      mode: what becomes of a file that is there: "error" or "overwrite".
+      desired_bundle_bytes: as for `BeamSource`.
+
+    Raises:
+      ValueError: as for `write_report`, as are the other errors.
+    """
+
+    def __init__(
+        self,
+        file_pattern: FilePattern,
+        output: str | os.PathLike[str],
+        schema: SchemaSource | None = None,
+        *,
+        record_type: RecordType = "Example",
+        compression: str | None = "auto",
+        validate_crc: bool = True,
+        mode: ReportMode = "error",
+        desired_bundle_bytes: int | None = None,
+    ) -> None:
+        self._report = plan_report(output, schema, record_type=record_type, mode=mode)
+        super().__init__(
+            file_pattern,
+            ReadOptions(compression, validate_crc),
+            error_handler=None,
+            max_corrupt_records=None,
+            desired_bundle_bytes=desired_bundle_bytes,
+            collect_corrupt=True,
+        )
+        self._report.check_free(BeamOutputFileSystem())
+
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[WrittenFile]:
+        files = (
+            pipeline
+            | "Once" >> beam.Create([self._patterns])
+            | "Match" >> beam.FlatMap(_match, self._report)
+            | "ReshuffleFiles" >> beam.Reshuffle()
+            | "LookAt" >> beam.Map(_look_at, self._options)
+        )
+        blocks, corrupt = self._read_blocks(pipeline)
+        summarizer = self._report.make_summarizer()
+        parts = [
+            files | "AddFiles" >> beam.ParDo(_Summarize(_add_file)),
+            blocks | "AddBlocks" >> beam.ParDo(_SummarizeBlocks(summarizer)),
+            *(each | "AddCorrupt" >> beam.ParDo(_Summarize(_add_corrupt)) for each in corrupt),
+        ]
+        merge = beam.CombineGlobally(_MergeSummaries())  # type: ignore[no-untyped-call]  # of Beam
+        return (
+            parts
+            | "Flatten" >> beam.Flatten()
+            | "Merge" >> merge
+            | "Write" >> beam.Map(_write, self._report).with_output_types(WrittenFile)
+        )
+
+    def display_data(self) -> dict[str, object]:
+        report = self._report
+        return {
+            **super().display_data(),
+            **show_options(output=report.path, record_type=report.record_type, mode=report.mode),
+        }
+
+
+def _match(patterns: tuple[str, ...], report: Report) -> list[FileEntry]:
+    files = match_files(patterns, BeamFileSystem())
+    report.check_files(files)
+    return files
+
+
+def _look_at(entry: FileEntry, options: ReadOptions) -> tuple[str, Any]:
+    return entry.path, look_at_file(FileEntry(*entry), BeamFileSystem(), options)
+
+
+def _add_file(summary: DatasetSummary, file: tuple[str, Any]) -> None:
+    summary.add_file(*file)
+
+
+def _add_corrupt(summary: DatasetSummary, record: CorruptRecord) -> None:
+    summary.add_corrupt(record)
+
+
+class _Summarize(LibraryDoFn):
+    """Gives one summary of the elements of a bundle: a runner need not carry one for each."""
+
+    def __init__(self, add: _AddTo) -> None:
+        self._add = add
+
+    def start_bundle(self) -> None:
+        self._summary = DatasetSummary()
+
+    def process(self, element: Any) -> None:
+        self._add(self._summary, element)
+
+    def finish_bundle(self) -> Iterator[WindowedValue]:
+        yield GlobalWindows.windowed_value(self._summary)
+
+
+class _SummarizeBlocks(_Summarize):
+    def __init__(self, summarizer: Summarizer) -> None:
+        super().__init__(summarizer.add_block)
+
+    def process(self, element: RecordBlock) -> None:
+        corrupt = self._summary.corrupt.count
+        super().process(element)
+        metrics.count_kernel()
+        if found := self._summary.corrupt.count - corrupt:
+            metrics.count("corrupt_records", found)
+
+
+class _MergeSummaries(beam.CombineFn):
+    def create_accumulator(self) -> DatasetSummary:
+        return DatasetSummary()
+
+    def add_input(self, accumulator: DatasetSummary, summary: DatasetSummary) -> DatasetSummary:
+        accumulator.merge(summary)
+        return accumulator
+
+    def merge_accumulators(self, accumulators: Iterable[DatasetSummary]) -> DatasetSummary:
+        merged = self.create_accumulator()
+        for accumulator in accumulators:
+            merged.merge(accumulator)
+        return merged
+
+    def extract_output(self, accumulator: DatasetSummary) -> DatasetSummary:
+        return accumulator
+
+
+def _write(summary: DatasetSummary, report: Report) -> WrittenFile:
+    # What is there is of an earlier attempt: that nothing was there before is known already.
+    return report.write(summary, BeamOutputFileSystem(), overwrite=True)
