@@ -64,6 +64,24 @@ def test_unknown_column(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[st
     )
 
 
+def test_columns_that_no_record_has(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "day=1").mkdir()
+    path = write(tmp_path / "day=1", "a.tfrecord", *PEOPLE)
+    command = ["head", path, "--json", "--partition-columns", "hive", "--columns"]
+    for count in ("1", "9"):
+        assert main([*command, "day,nam,age", "-n", count]) == 0
+        shown = capsys.readouterr()
+        assert json.loads(shown.out.splitlines()[0]) == {"day": ["1"], "nam": None, "age": [39]}
+        assert shown.err == (
+            "tfrecord-beam: warning: Expected columns among 'age', 'day', 'name', 'photo', "
+            "'scores', found 'nam', which none of these records has (did you mean 'name'?)\n"
+        )
+    assert main([*command, "name,age"]) == 0
+    assert not capsys.readouterr().err
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 100])
 def test_how_many(count: int, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [write(tmp_path, f"{i}.tfrecord.gz", example(entry("i", int64(i)))) for i in range(4)]

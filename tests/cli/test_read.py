@@ -31,6 +31,19 @@ def files(tmp_path: pathlib.Path) -> list[str]:
     ]
 
 
+def test_columns(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "day=1").mkdir()
+    path = write(tmp_path / "day=1", "a.tfrecord", *PEOPLE)
+    command = ["read", path, "--json", "--partition-columns", "hive", "--columns"]
+    assert main([*command, "day,nam"]) == 0
+    out, err = capfd.readouterr()
+    assert [column["name"] for column in json.loads(out)["columns"]] == ["day", "nam"]
+    assert err.startswith("tfrecord-beam: warning: Expected columns among 'age', 'day', ")
+    assert err.endswith("found 'nam', which no record has (did you mean 'name'?)\n")
+    assert main([*command, "day,name"]) == 0
+    assert not capfd.readouterr().err
+
+
 def test_json(files: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     summary = read(capfd, *files, "--columns", "name,age")
     assert (summary["rows"], summary["batches"]) == (9, 2)

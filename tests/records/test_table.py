@@ -12,7 +12,15 @@ import pytest
 from tests.frames import framed
 from tests.records.reading import flip
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
-from tests.wire import bytes_list, entry, example, floats, int64
+from tests.wire import (
+    bytes_list,
+    entry,
+    example,
+    feature_list,
+    floats,
+    int64,
+    sequence_example,
+)
 from tfrecord_beam.errors import (
     CorruptRecordError,
     DecodeError,
@@ -87,6 +95,9 @@ def test_bound_in_bytes(files: list[pathlib.Path]) -> None:
     assert sum(batch.num_rows for batch in batches) == 30
 
 
+LOST = r"^Expected columns among 'b', 'empty', found 'lost', which no record has$"
+
+
 def test_no_records_give_a_table_of_the_schema(tmp_path: pathlib.Path) -> None:
     path = write(tmp_path)
     assert list(iter_batches(path, SCHEMA)) == []
@@ -109,10 +120,44 @@ def test_without_a_schema_columns_are_those_of_all_files(tmp_path: pathlib.Path)
     assert table.column("b").to_pylist() == [[1], None, None]
     assert table.column("empty").to_pylist() == [None, None, [5]]
     assert table.schema.field("empty").type == pa.large_list(pa.int64())
-    chosen = read_table(tmp_path, columns=["c", "b", "lost"])
+    with pytest.warns(UserWarning, match=LOST):
+        chosen = read_table(tmp_path, columns=["c", "b", "lost"])
     assert chosen.column_names == ["c", "b", "lost"]
     assert chosen.schema.field("lost").type == pa.null()
     assert chosen.column("c").to_pylist() == [None, None, [b"x"]]
+
+
+def test_without_a_schema_columns_that_no_record_has_are_told(tmp_path: pathlib.Path) -> None:
+    """After the last batch, since the last record may have it; not one without a kind."""
+    record = example(entry("age", int64(1)), entry("kindless", b""))
+    for name in ("day=1", "day=2", "day=3"):
+        (tmp_path / name).mkdir()
+    for name in ("day=1/1", "day=2/2"):
+        write(tmp_path, record, name=name)
+    text = (
+        r"^Expected columns among 'age', 'day', 'kindless', found 'agee', which no record has "
+        r"\(did you mean 'age'\?\)$"
+    )
+    for threads in (1, 2):
+        batches = iter_batches(
+            tmp_path, columns=["agee", "day", "kindless"], partition_columns="hive", threads=threads
+        )
+        assert [next(batches).num_rows, next(batches).num_rows] == [1, 1]
+        with pytest.warns(UserWarning, match=text):
+            assert list(batches) == []
+    write(tmp_path, example(entry("agee", int64(1))), name="day=3/3")
+    table = read_table(tmp_path, columns=["agee", "kindless"])
+    assert table.column("agee").to_pylist() == [None, None, [1]]
+
+
+def test_without_a_schema_steps_that_no_record_has_are_told(tmp_path: pathlib.Path) -> None:
+    record = sequence_example(feature_list("ids", int64(1)), context=example(entry("id", int64(7))))
+    path = write(tmp_path, record)
+    options: Any = {"record_type": "SequenceExample"}
+    for columns in (["id", "##SEQUENCE##"], ["##SEQUENCE##.ids"]):
+        assert read_table(path, columns=columns, **options).num_rows == 1
+    with pytest.warns(UserWarning, match=r"found '##SEQUENCE##\.id', which no record has"):
+        read_table(path, columns=["id", "##SEQUENCE##.id"], **options)
 
 
 def test_without_a_schema_a_column_has_one_kind(tmp_path: pathlib.Path) -> None:

@@ -12,7 +12,15 @@ import pytest
 
 from tests.frames import framed
 from tests.tfxio.pipelines import run
-from tfrecord_beam import DecodeError, WriteError, convert, count, read_table, write_table
+from tfrecord_beam import (
+    DecodeError,
+    SchemaError,
+    WriteError,
+    convert,
+    count,
+    read_table,
+    write_table,
+)
 from tfrecord_beam.records.convert.conversion import plan_conversion
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.transforms.convert import ConvertFiles
@@ -73,6 +81,15 @@ def test_parquet_of_many_row_groups(
     assert result.in_namespace(NAMESPACE)["batches"] == 30
     rows = read_table(tmp_path / "out").column("n").to_pylist()
     assert sorted(rows) == [[n] for n in range(200)]
+
+
+def test_columns_of_records(tmp_path: pathlib.Path) -> None:
+    write_table({"a": [1], "b": [2]}, tmp_path / "day=1" / "a.tfrecord")
+    options: dict[str, Any] = {"columns": ["day", "b"], "partition_columns": "hive"}
+    run(plan(tmp_path / "day=1", tmp_path / "out.tfrecord", **options))
+    assert read_table(tmp_path / "out*").to_pylist() == [{"b": [2], "day": [b"1"]}]
+    with pytest.raises(SchemaError, match="found 'c'"):
+        run(plan(tmp_path / "day=1", tmp_path / "no.tfrecord", columns=["c"]))
 
 
 def test_records_are_copied(tmp_path: pathlib.Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from tfrecord_beam.options import MAX_INT
+from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.schema.arrow import RecordType
 
 if TYPE_CHECKING:
@@ -81,6 +82,15 @@ def add_record_type(
 ) -> None:
     """Adds ``--record-type``."""
     parser.add_argument("--record-type", choices=get_args(RecordType), default=default, help=help)
+
+
+def add_partition_columns(parser: argparse.ArgumentParser, reading: str = "") -> None:
+    """Adds ``--partition-columns``."""
+    parser.add_argument(
+        "--partition-columns",
+        choices=get_args(PartitionColumns),
+        help=f"{reading}make columns of folders NAME=VALUE",
+    )
 
 
 def add_count(parser: argparse.ArgumentParser, default: int, help: str) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfrecord_beam.cli.output import print_warning
 from tfrecord_beam.cli.rows import print_table
+from tfrecord_beam.records.files import DIRECT
+from tfrecord_beam.records.lost_columns import describe_lost, first_columns
+from tfrecord_beam.records.paths import FileSystem
 
 
 @dataclasses.dataclass
@@ -102,6 +107,33 @@ def flatten_structs(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_struct_array(
         pa.StructArray.from_buffers(struct, batch.num_rows, [None], children=list(columns.values()))
     )
+
+
+def warn_of_lost(
+    columns: Sequence[str],
+    options: argparse.Namespace,
+    records: str,
+    file_system: FileSystem = DIRECT,
+) -> None:
+    """Warns of columns that were asked for by name, without a schema, and are in no record.
+
+    Args:
+      columns: those that were not found.
+      options: with `files`, `record_type` and `partition_columns`.
+      records: the subject of the sentence.
+      file_system: where the files are.
+    """
+    if not columns:
+        return
+    known = first_columns(
+        options.files,
+        record_type=options.record_type,
+        partition_columns=options.partition_columns,
+        file_system=file_system,
+    )
+    text = describe_lost(columns, known, records)
+    if text is not None:
+        print_warning(text)
 
 
 def print_columns(columns: Iterable[dict[str, Any]]) -> None:

@@ -12,7 +12,6 @@ from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_activity, show_progress
 from tfrecord_beam.records.convert.convert import convert
 from tfrecord_beam.records.convert.formats import Format
-from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.writing.options import Mode
 from tfrecord_beam.records.writing.plan import WrittenFile
 
@@ -89,11 +88,7 @@ def _add_column_forms(parser: argparse.ArgumentParser) -> None:
         help="from TFRecord: columns of text; default: those that are text by the schema, or "
         "without one in all records",
     )
-    parser.add_argument(
-        "--partition-columns",
-        choices=get_args(PartitionColumns),
-        help="from TFRecord: make columns of folders NAME=VALUE",
-    )
+    arguments.add_partition_columns(parser, "from TFRecord: ")
 
 
 def _add_target_options(parser: argparse.ArgumentParser) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tfrecord_beam.cli import arguments
-from tfrecord_beam.cli.columns import flatten_structs
+from tfrecord_beam.cli.columns import flatten_structs, warn_of_lost
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.cli.rows import print_rows, to_rows
 from tfrecord_beam.records.files import OnProgress
+from tfrecord_beam.records.lost_columns import find_lost
 from tfrecord_beam.records.table import iter_batches
 
 if TYPE_CHECKING:
@@ -39,12 +42,17 @@ def add_parser(verbs: Verbs) -> None:
     arguments.add_schema(parser, "TFMD schema that says which features there are")
     arguments.add_columns(parser)
     arguments.add_record_type(parser)
+    arguments.add_partition_columns(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
-    with show_progress("Reading", quiet=options.json) as progress:
+    with warnings.catch_warnings(), show_progress("Reading", quiet=options.json) as progress:
+        warnings.filterwarnings("ignore", ".*, which no record has")  # is told below
         batches = list(first_batches(options, columns=options.columns, progress=progress))
+    if options.schema is None and batches:
+        lost = functools.reduce(find_lost, batches, options.columns or [])
+        warn_of_lost(lost, options, "none of these records")
     rows = [row for batch in batches for row in to_rows(batch)]
     names = dict.fromkeys(name for batch in batches for name in batch.schema.names)
     if options.schema is None and options.columns is None:
@@ -65,7 +73,7 @@ def first_batches(
     Fields of structs are columns of their own.
 
     Args:
-      options: with `files`, `schema`, `record_type` and `num_records`.
+      options: with `files`, `schema`, `record_type`, `partition_columns` and `num_records`.
       columns: names of the columns; None: all.
       progress: told how far reading got.
     """
@@ -75,6 +83,7 @@ def first_batches(
         options.schema,
         columns=columns,
         record_type=options.record_type,
+        partition_columns=options.partition_columns,
         batch_size=left,
         batch_bytes=_CHUNK_BYTES,
         progress=progress,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import tfrecord_beam
 from tfrecord_beam.cli import (
@@ -21,7 +23,13 @@ from tfrecord_beam.cli import (
     verify,
 )
 from tfrecord_beam.cli.flags import describe_error
-from tfrecord_beam.cli.output import PROGRAM, finish_output, prepare_output, print_error
+from tfrecord_beam.cli.output import (
+    PROGRAM,
+    finish_output,
+    prepare_output,
+    print_error,
+    print_warning,
+)
 from tfrecord_beam.errors import TFRecordBeamError
 
 _VERBS = (head, count, verify, index, schema, infer_schema, schema_diff, report, convert, read)
@@ -52,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             options = _parse(arguments)
             verb_parser = options.verb_parser
-            code: int = options.run(options)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                code: int = options.run(options)
             return code
         finally:
             sys.stdout.flush()  # so that a closed pipe or a full disk shows here
@@ -65,6 +75,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     finally:
         finish_output()
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print_warning(str(message))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -22,6 +22,7 @@ from tfrecord_beam.cli.columns import ColumnSummary, flatten_structs
 from tfrecord_beam.cli.rows import Row, to_rows
 from tfrecord_beam.errors import TFRecordBeamError
 from tfrecord_beam.records.convert.conversion import plan_conversion
+from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.transforms.convert import ConvertFiles
@@ -44,6 +45,7 @@ def run_pipeline(
     *,
     columns: Sequence[str] | None,
     record_type: RecordType,
+    partition_columns: PartitionColumns | None,
     batch_size: int | None,
     pipeline_options: Sequence[str],
 ) -> dict[str, Any]:
@@ -54,6 +56,7 @@ def run_pipeline(
       schema: path of a TFMD schema, or None.
       columns: names of the columns to decode; None: all.
       record_type: what the records are.
+      partition_columns: whether folders tell of columns.
       batch_size: rows in each batch; None: as many as `BeamSource` finds good.
       pipeline_options: Beam's, as its programs take them. The workers must reach
         ``--temp_location``, if it is there, else the folder for temporary files of this machine.
@@ -66,6 +69,7 @@ def run_pipeline(
         schema,
         columns=columns,
         record_type=record_type,
+        partition_columns=partition_columns,
         batch_size=batch_size,
         with_filename=True,
     )

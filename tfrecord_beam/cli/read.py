@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfrecord_beam.cli import arguments
-from tfrecord_beam.cli.columns import print_columns
+from tfrecord_beam.cli.columns import print_columns, warn_of_lost
 from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_activity
 from tfrecord_beam.cli.rows import print_rows, print_table
@@ -37,6 +37,7 @@ def add_parser(verbs: Verbs) -> None:
     arguments.add_schema(parser, "TFMD schema that says which features there are")
     arguments.add_columns(parser)
     arguments.add_record_type(parser)
+    arguments.add_partition_columns(parser)
     parser.add_argument(
         "--batch-size",
         type=arguments.parse_count,
@@ -61,6 +62,10 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(summary))
     else:
         _print_summary(summary)
+    if options.files and options.schema is None and summary["rows"]:
+        shown = {each["name"] for each in summary["columns"] if each["type"] != "null"}
+        lost = [name for name in options.columns or () if name not in shown]
+        warn_of_lost(lost, options, "no record", arguments.import_pipelines().BeamFileSystem())
     return 0
 
 
@@ -71,6 +76,7 @@ def _read(options: argparse.Namespace, files: Sequence[str], schema: str | None)
             schema,
             columns=options.columns,
             record_type=options.record_type,
+            partition_columns=options.partition_columns,
             batch_size=options.batch_size,
             pipeline_options=options.pipeline_options,
         )

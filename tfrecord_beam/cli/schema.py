@@ -32,6 +32,7 @@ def add_parser(verbs: Verbs) -> None:
     arguments.add_files(parser, optional=True)
     arguments.add_schema(parser, "TFMD schema")
     arguments.add_record_type(parser)
+    arguments.add_partition_columns(parser)
     arguments.add_count(parser, 1000, "how many records to look at")
 
 

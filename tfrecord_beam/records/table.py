@@ -16,6 +16,7 @@ from tfrecord_beam.records.concatenate import concat_batches
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.files import OnProgress, iter_blocks, limit_corrupt, read_parts
 from tfrecord_beam.records.inference import infer_for_reading, is_inferred
+from tfrecord_beam.records.lost_columns import first_columns, watch_columns
 from tfrecord_beam.records.partition_columns import (
     PartitionColumns,
     PartitionDecoder,
@@ -69,7 +70,9 @@ def iter_batches(
         columns that its records show, in byte order of their names. "infer": those that all records
         of all files show, see `infer_schema`; that reads the files once more, when this is called.
         (A file of that name is "./infer".)
-      columns: names of the columns to decode, in the order wanted; None: all.
+      columns: names of the columns to decode, in the order wanted; None: all. Without a schema a
+        column that a batch does not show is null there, and at the end there is a warning if no
+        record has it.
       batch_size: rows of each batch; the last of a file may have fewer. None: as many as fit
         `batch_bytes`.
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
@@ -187,6 +190,15 @@ def _read(
         progress=progress,
         threads=threads or min(pa.cpu_count(), _DEFAULT_THREADS),
     )
+    if schema is None and columns is not None and record_type != "ByteArray":
+        find_known = functools.partial(
+            first_columns,
+            path,
+            options,
+            record_type=record_type,
+            partition_columns=partition_columns,
+        )
+        batches = watch_columns(batches, columns, find_known)
     planned = None if schema is None else plan_schema(plan)
     return _Reading(batches, plan, None if planned is None else forms.convert_schema(planned))
 
@@ -217,7 +229,7 @@ def read_table(
     Args:
       path: path, pattern or folder, or several.
       schema: as for `iter_batches`; without one, a column that a file does not show is null there.
-      columns: names of the columns to decode, in the order wanted; None: all.
+      columns: as for `iter_batches`.
       raw_record_column_name: name of a last column with each record's own bytes.
       record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
         or "ByteArray", to have them as they are, in a column "byteArray" or

@@ -8,7 +8,7 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 
-from tfrecord_beam.records.convert.columns import RecordColumns, choose_columns
+from tfrecord_beam.records.convert.columns import RecordColumns, choose_columns, choose_schema
 from tfrecord_beam.records.convert.conversion import Conversion
 from tfrecord_beam.records.convert.formats import Format, split_suffix
 from tfrecord_beam.records.convert.sources import iter_file
@@ -89,7 +89,7 @@ def _make_read(conversion: Conversion) -> beam.PTransform[Any, Any]:
     if conversion.source_format is Format.TFRECORD:
         return BeamSource(
             conversion.paths,
-            conversion.schema,
+            choose_schema(conversion),
             columns=conversion.columns,
             record_type=conversion.record_type,
             partition_columns=conversion.partition_columns,

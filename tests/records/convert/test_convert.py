@@ -194,6 +194,23 @@ def test_options_of_write_table(tmp_path: pathlib.Path) -> None:
     assert read_table(tmp_path / "flat.tfrecord").schema.names == ["p", "x"]
 
 
+def test_columns_of_records(records: str, tmp_path: pathlib.Path) -> None:
+    folder = tmp_path / "out" / "day=1"
+    steps: list[tuple[int, int]] = []
+    convert(records, folder / "a.tfrecord", columns=["s", "i"], progress=lambda *s: steps.append(s))
+    assert read_table(folder / "a.tfrecord").schema.names == ["i", "s"]
+    total = pathlib.Path(records).stat().st_size
+    assert steps == sorted(steps)
+    assert steps[-1] == (2 * total, 2 * total)
+    for name in ("b.tfrecord", "b.parquet"):
+        with pytest.raises(SchemaError, match=r"^Expected columns among .*, found 'ii' \(did you"):
+            convert(records, tmp_path / name, columns=["s", "ii"])
+    convert(
+        tmp_path / "out", tmp_path / "c.tfrecord", columns=["day", "i"], partition_columns="hive"
+    )
+    assert read_table(tmp_path / "c.tfrecord").to_pylist()[0] == {"day": [b"1"], "i": [1]}
+
+
 def test_records_are_copied_as_they_are(tmp_path: pathlib.Path) -> None:
     contents = [b"", b"no message", bytes(range(256))]
     (tmp_path / "a.tfrecord").write_bytes(framed(*contents))

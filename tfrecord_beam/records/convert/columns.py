@@ -63,7 +63,7 @@ def choose_columns(conversion: Conversion, *, progress: OnProgress | None = None
     """Returns the columns of a conversion; without a schema all records are read for it.
 
     Args:
-      conversion: from TFRecord to another format.
+      conversion: from TFRecord.
       progress: called while records are read.
 
     Raises:
@@ -88,6 +88,23 @@ def choose_columns(conversion: Conversion, *, progress: OnProgress | None = None
         if conversion.target_format is Format.CSV:
             forms = dataclasses.replace(forms, scalars=names)
     return RecordColumns(schema, forms, forms.convert_schema(plan_schema(plan)))
+
+
+def choose_schema(
+    conversion: Conversion, *, progress: OnProgress | None = None
+) -> schema_pb2.Schema | None:
+    """Returns the schema of a conversion to TFRecord; None where each batch has its own.
+
+    Args:
+      conversion: from TFRecord to TFRecord.
+      progress: as for `choose_columns`.
+
+    Raises:
+      SchemaError: as for `choose_columns`.
+    """
+    if conversion.schema is None and not conversion.needs_inference:
+        return None
+    return choose_columns(conversion, progress=progress).schema
 
 
 def _add_partition_columns(schema: schema_pb2.Schema, paths: Sequence[str]) -> schema_pb2.Schema:

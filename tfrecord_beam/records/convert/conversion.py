@@ -137,7 +137,8 @@ class Conversion:
     def needs_inference(self) -> bool:
         """Whether all records must be read to know the columns."""
         return (
-            self.target_format is not Format.TFRECORD
+            self.source_format is Format.TFRECORD
+            and (self.target_format is not Format.TFRECORD or self.columns is not None)
             and self.schema is None
             and self.record_type != "ByteArray"
         )
@@ -145,8 +146,11 @@ class Conversion:
     @property
     def inference_options(self) -> dict[str, Any]:
         """What `infer_schema` is asked where all records must be read: to find text, if need be."""
-        find_text = self.strings is True and not self.target_format.is_text
-        return {"record_type": self.record_type, "content_domains": find_text}
+        has_strings = not self.target_format.is_text and self.target_format is not Format.TFRECORD
+        return {
+            "record_type": self.record_type,
+            "content_domains": has_strings and self.strings is True,
+        }
 
     def name_targets(self) -> list[str]:
         """Returns the path of a file of another format for each of the source."""

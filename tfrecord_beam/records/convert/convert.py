@@ -13,7 +13,7 @@ import pyarrow as pa
 from tfrecord_beam.errors import EncodeError, render
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_function
-from tfrecord_beam.records.convert.columns import choose_columns
+from tfrecord_beam.records.convert.columns import choose_columns, choose_schema
 from tfrecord_beam.records.convert.conversion import Conversion, plan_conversion
 from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.convert.sources import iter_file
@@ -139,8 +139,8 @@ def _write_other(conversion: Conversion, progress: OnProgress | None) -> Written
     """Writes the one file of another format."""
     overwrite = conversion.mode == "overwrite"
     check_free(conversion.target, DirectOutputFileSystem(), overwrite=overwrite)  # before all work
-    num_passes = 2 if conversion.needs_inference else 1
-    chosen = choose_columns(conversion, progress=_in_pass(0, num_passes, progress))
+    first_pass, last_pass = _split_progress(conversion, progress)
+    chosen = choose_columns(conversion, progress=first_pass)
     batches = iter_batches(
         conversion.paths,
         chosen.schema,
@@ -149,7 +149,7 @@ def _write_other(conversion: Conversion, progress: OnProgress | None) -> Written
         scalars=sorted(chosen.forms.scalars),
         strings=sorted(chosen.forms.strings),
         partition_columns=conversion.partition_columns,
-        progress=_in_pass(num_passes - 1, num_passes, progress),
+        progress=last_pass,
     )
     with contextlib.closing(batches):
         num_rows, num_bytes = write_file(
@@ -165,11 +165,16 @@ def _write_other(conversion: Conversion, progress: OnProgress | None) -> Written
     return WrittenFile(conversion.target, num_rows, num_bytes)
 
 
-def _in_pass(number: int, num_passes: int, progress: OnProgress | None) -> OnProgress | None:
-    """Returns the progress of one of several passes over the files."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(number * total + done, num_passes * total)
+def _split_progress(
+    conversion: Conversion, progress: OnProgress | None
+) -> tuple[OnProgress | None, OnProgress | None]:
+    """Returns the progress of the first pass over the files, and that of the last one."""
+    if progress is None or not conversion.needs_inference:
+        return progress, progress
+    return (
+        lambda done, total: progress(done, 2 * total),
+        lambda done, total: progress(total + done, 2 * total),
+    )
 
 
 def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[WrittenFile]:
@@ -178,14 +183,15 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
     first_rows: dict[str, int] = {}
     if conversion.source_format is Format.TFRECORD:
         schema = None  # what is decoded by it fits it
+        first_pass, last_pass = _split_progress(conversion, progress)
         batches = iter_batches(
             conversion.paths,
-            conversion.schema,
+            choose_schema(conversion, progress=first_pass),
             columns=conversion.columns,
             record_type="ByteArray" if conversion.copies_records else conversion.record_type,
             scalars=[BYTE_ARRAY_COLUMN] if conversion.encoded_type == "ByteArray" else False,
             partition_columns=conversion.partition_columns,
-            progress=progress,
+            progress=last_pass,
         )
     else:
         batches = _iter_files(conversion, progress, first_rows)

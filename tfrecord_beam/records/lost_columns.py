@@ -1,0 +1,107 @@
+"""Columns that were asked for by name, without a schema, and that no record has."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+
+import pyarrow as pa
+
+from tfrecord_beam.errors import render
+from tfrecord_beam.kernel.plan import RecordType
+from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.files import DIRECT, iter_blocks
+from tfrecord_beam.records.partition_columns import PartitionColumns, choose_decoder
+from tfrecord_beam.records.paths import FilePattern, FileSystem
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.lists import unnest
+from tfrecord_beam.schema.names import shortened, suggest
+
+
+def watch_columns(
+    batches: Iterable[pa.RecordBatch],
+    columns: Iterable[str],
+    find_known: Callable[[], Collection[str]],
+) -> Generator[pa.RecordBatch]:
+    """Yields batches, and warns at the end of columns that are of no kind in all of them.
+
+    Args:
+      batches: of records, decoded without a schema.
+      columns: the names that were asked for.
+      find_known: returns the names of columns that records have.
+    """
+    lost = list(columns)
+    has_rows = False
+    for batch in batches:
+        if lost:
+            lost = find_lost(lost, batch)
+        has_rows = has_rows or batch.num_rows > 0
+        yield batch
+    if lost and has_rows and (text := describe_lost(lost, find_known())):
+        warnings.warn(text, UserWarning, stacklevel=2)
+
+
+def find_lost(columns: Iterable[str], batch: pa.RecordBatch) -> list[str]:
+    """Returns those of the names that are of no column, or of one without a kind."""
+    shown = {name for name, value_type in _columns(batch) if not pa.types.is_null(value_type)}
+    return [name for name in columns if name not in shown]
+
+
+def describe_lost(
+    columns: Iterable[str], known: Collection[str], records: str = "no record"
+) -> str | None:
+    """Returns what a warning says of columns; None if records have them, though without a kind.
+
+    >>> describe_lost(["agee"], ["age", "name"])
+    "Expected columns among 'age', 'name', found 'agee', which no record has (did you mean 'age'?)"
+
+    Args:
+      columns: the names that were asked for, and not found.
+      known: those that records have.
+      records: the subject of the sentence.
+    """
+    lost = [name for name in columns if name not in known]
+    if not lost:
+        return None
+    message = f"Expected columns among {shortened(known)}, found {shortened(lost)}"
+    return render(f"{message}, which {records} has", hint=suggest(lost, known))
+
+
+def first_columns(
+    path: FilePattern,
+    options: ReadOptions = ReadOptions(),
+    *,
+    record_type: RecordType = "Example",
+    partition_columns: PartitionColumns | None = None,
+    file_system: FileSystem = DIRECT,
+) -> list[str]:
+    """Returns the names of the columns of the first block of records.
+
+    What cannot be read or decoded is passed over.
+
+    Args:
+      path: as for `iter_batches`, as are the options.
+      options: how to read.
+      record_type: what the records are.
+      partition_columns: whether folders tell of columns.
+      file_system: where the files are.
+    """
+
+    def pass_over(record: CorruptRecord) -> None: ...
+
+    plan = decode_plan(None, record_type=record_type)
+    decoder = choose_decoder(plan, record_type, partition_columns, only_planned=False)
+    for block in iter_blocks(path, options, on_corrupt=pass_over, file_system=file_system):
+        for batch in decoder.iter_block(block, pass_over):
+            return [name for name, _ in _columns(batch)]
+    return []
+
+
+def _columns(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.DataType]]:
+    """Yields the name of each column and the type in its lists; of structs also ``NAME.FIELD``."""
+    for field in batch.schema:
+        yield field.name, unnest(field.type)[1]
+        if pa.types.is_struct(field.type):
+            for each in field.type:
+                yield f"{field.name}.{each.name}", unnest(each.type)[1]
