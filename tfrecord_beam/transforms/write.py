@@ -113,8 +113,7 @@ class WriteToTFRecord(beam.PTransform):
         `num_shards`.
       seed: of the shuffle; None: another one each time.
       ordered: elements are pairs of a key and one of the above; they are written to one file, in
-        the order of the keys. What is noted of each pair is held in memory: of very many rows give
-        pairs of batches.
+        the order of the keys, which are sorted by way of files: memory does not grow with them.
       write_success: write an empty file ``_SUCCESS`` after the others, as Hadoop does.
       write_index: write beside each file where its records begin, so that reading splits it without
         a search. Compressed files have no use for that.

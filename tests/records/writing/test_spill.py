@@ -7,22 +7,16 @@ import pathlib
 import pickle
 from collections.abc import Callable
 
-import numpy as np
 import pytest
 
-from tfrecord_beam.errors import EncodeError, WriteError
+from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing import spill
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frames import FramedRecords
-from tfrecord_beam.records.writing.spill import (
-    Destination,
-    Segment,
-    SpillWriter,
-    read_segments,
-    sort_segments,
-)
+from tfrecord_beam.records.writing.segments import Destination, Segment, Segments, read_segments
+from tfrecord_beam.records.writing.spill import SpillWriter
 
 DESTINATIONS = [Destination(shard=shard) for shard in range(3)]
 
@@ -35,7 +29,7 @@ def read(segments: list[Segment], open_file: Callable[[str], BinaryFile]) -> lis
     return [record for frames in read_segments(segments, open_file) for record in frames.records()]
 
 
-def write(path: pathlib.Path, count: int = 30) -> spill.Segments:
+def write(path: pathlib.Path, count: int = 30) -> Segments:
     writer = SpillWriter(DirectOutputFileSystem(), str(path))
     for i in range(count):
         writer.add(DESTINATIONS[i % 3], frames_of(b"%d" % i))
@@ -61,16 +55,6 @@ def test_records_that_come_together_are_one_segment(tmp_path: pathlib.Path) -> N
     assert pickle.loads(pickle.dumps(segments)) == segments
 
 
-def test_records_with_keys_are_segments_of_their_own(tmp_path: pathlib.Path) -> None:
-    writer = SpillWriter(DirectOutputFileSystem(), str(tmp_path / "a"))
-    for key in (3, 1, 2, 1):
-        writer.add(DESTINATIONS[0], frames_of(b"%d" % key, b"too"), key)
-    [segments] = writer.close().values()
-    assert [segment.key for segment in segments] == [3, 1, 2, 1]
-    records = read(sort_segments(segments, ordered=True), DirectFileSystem().open)
-    assert records == [b"1", b"too", b"1", b"too", b"2", b"too", b"3", b"too"]
-
-
 def test_nothing_makes_no_file(tmp_path: pathlib.Path) -> None:
     assert write(tmp_path / "a", count=0) == {}
     assert os.listdir(tmp_path) == []
@@ -88,7 +72,7 @@ def test_discarded_file_is_gone(tmp_path: pathlib.Path, monkeypatch: pytest.Monk
 def test_few_files_are_open_at_once(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spill, "MAX_OPEN_FILES", 2)
+    monkeypatch.setattr("tfrecord_beam.records.writing.segments.MAX_OPEN_FILES", 2)
     open_files: set[str] = set()
 
     class File:
@@ -128,10 +112,3 @@ def test_spill_file_that_does_not_hold_what_was_written(
     ) as caught:
         read(segments, DirectFileSystem().open)
     assert caught.value.file == str(tmp_path / "a")
-
-
-@pytest.mark.parametrize("keys", [(1, "b"), (np.array([1, 2]), np.array([1, 2]))])
-def test_keys_that_cannot_be_sorted(keys: tuple[object, object]) -> None:
-    segments = [Segment("a", 0, 1, 1, keys[0]), Segment("a", 1, 2, 1, keys[1])]
-    with pytest.raises(EncodeError, match=r"^Expected keys that can be sorted, found others: "):
-        sort_segments(segments, ordered=True)

@@ -16,8 +16,8 @@ from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, Ou
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.plan import Ending, WrittenFile, name_files, plan_ending
 from tfrecord_beam.records.writing.publish import finish
+from tfrecord_beam.records.writing.segments import Destination
 from tfrecord_beam.records.writing.shards import ShardFile
-from tfrecord_beam.records.writing.spill import Destination
 from tfrecord_beam.records.writing.start import start_write
 from tfrecord_beam.records.writing.table import write_batches
 

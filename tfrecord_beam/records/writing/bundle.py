@@ -20,8 +20,9 @@ from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.partitions import partition_rows
 from tfrecord_beam.records.writing.routing import cut, cut_at, hash_records, scatter
+from tfrecord_beam.records.writing.segments import Destination, Segments
 from tfrecord_beam.records.writing.shards import ShardFile, ShardWriter, make_temporary_path
-from tfrecord_beam.records.writing.spill import Destination, Segments, SpillWriter
+from tfrecord_beam.records.writing.spill import SpillWriter
 from tfrecord_beam.records.writing.start import StartedWrite
 from tfrecord_beam.schema.features import FeatureKinds, check_kinds, merge_kinds
 
@@ -86,7 +87,9 @@ class BundleWriter:
         self._write = write
         self._num_rows = num_rows
         self._direct: dict[str, ShardWriter] = {}
-        self._spill = SpillWriter(file_system, make_temporary_path(self.folder))
+        self._spill = SpillWriter(
+            file_system, make_temporary_path(self.folder), ordered=options.ordered
+        )
         self._num_records = 0
         self._first_shard: int | None = None
 

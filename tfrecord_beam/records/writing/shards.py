@@ -17,12 +17,12 @@ from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.routing import shuffle
-from tfrecord_beam.records.writing.spill import (
+from tfrecord_beam.records.writing.runs import merge_runs
+from tfrecord_beam.records.writing.segments import (
     Destination,
     Segment,
     Segments,
     read_segments,
-    sort_segments,
 )
 from tfrecord_beam.records.writing.start import StartedWrite
 
@@ -166,7 +166,9 @@ def merge(
 ) -> list[ShardFile]:
     """Returns the temporary files that hold all records of a destination.
 
-    Memory holds a piece at a time, but with `options.shuffle` the whole shard.
+    They stand in the order of their places in spill files, unless the options say another: a second
+    attempt gives the same files as the first. Memory holds a piece at a time, or the blocks of the
+    runs with `options.ordered`, and with `options.shuffle` the whole shard.
 
     Args:
       pieces: what to put together.
@@ -177,9 +179,9 @@ def merge(
     """
     folder = options.names.temporary_folder(write.id)
     writer = ShardWriter(options, file_system, folder, pieces.destination)
-    segments = sort_segments(pieces.segments, ordered=options.ordered)
+    read = merge_runs if options.ordered else read_segments
     try:
-        parts: Iterable[FramedRecords] = read_segments(segments, open_file)
+        parts: Iterable[FramedRecords] = read(sorted(pieces.segments), open_file)
         if options.shuffle:
             shard = FramedRecords.from_frames(b"".join(part.frames for part in parts))
             parts = [shuffle(shard, write.seed)]

@@ -1,0 +1,111 @@
+"""Where in spill files the records of each destination are, and what reads them there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from tfrecord_beam.errors import CorruptRecordError, Location, WriteError
+from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.hive import Partition
+from tfrecord_beam.records.writing.frames import FramedRecords
+
+MAX_OPEN_FILES = 64
+"""Spill files that a merge has open at once."""
+
+
+class Destination(NamedTuple):
+    """What a final file, or those that one becomes, is for.
+
+    Attributes:
+      window: what file names tell of the window; "" where there are none.
+      partition: the values of the partition columns.
+      shard: number of the shard.
+    """
+
+    window: str = ""
+    partition: Partition = ()
+    shard: int = 0
+
+
+class Segment(NamedTuple):
+    """Records of one destination, one after the other in a spill file.
+
+    Attributes:
+      path: of the spill file.
+      begin: where they begin in it.
+      end: where they end.
+      num_records: how many there are.
+    """
+
+    path: str
+    begin: int
+    end: int
+    num_records: int
+
+
+Segments = dict[Destination, list[Segment]]
+
+
+def read_segments(
+    segments: Iterable[Segment], open_file: Callable[[str], BinaryFile]
+) -> Iterator[FramedRecords]:
+    """Yields the records of segments in their order.
+
+    Raises:
+      WriteError: a spill file does not hold what was written to it.
+    """
+    with SpillFiles(open_file) as files:
+        yield from map(files.read_frames, segments)
+
+
+class SpillFiles:
+    """Files that are read here and there: few of them open at once."""
+
+    def __init__(self, open_file: Callable[[str], BinaryFile]) -> None:
+        self._open_file = open_file
+        self._files: dict[str, BinaryFile] = {}
+
+    def __enter__(self) -> SpillFiles:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        while self._files:
+            self._close_one()
+
+    def read_frames(self, segment: Segment) -> FramedRecords:
+        """Returns the records of a segment that has nothing else.
+
+        Raises:
+          WriteError: there is something else in the file.
+        """
+        size = segment.end - segment.begin
+        data = self.read(segment.path, segment.begin, size)
+        try:
+            frames = FramedRecords.from_frames(data)
+            found = f"{frames.num_records} of {len(data)}"
+        except CorruptRecordError:
+            found = f"{len(data)} bytes that are no whole records"
+        if found != f"{segment.num_records} of {size}":
+            raise WriteError(
+                f"Expected {segment.num_records} records of {size} bytes, found {found}",
+                Location(segment.path, segment.begin),
+            )
+        return frames
+
+    def read(self, path: str, begin: int, size: int) -> memoryview:
+        """Returns what a file holds there; less than `size` bytes only at its end."""
+        if path not in self._files:
+            if len(self._files) == MAX_OPEN_FILES:
+                self._close_one()
+            self._files[path] = self._open_file(path)
+        file = self._files[path]
+        file.seek(begin)
+        target = memoryview(bytearray(size))
+        done = 0
+        while done < size and (count := file.readinto(target[done:])):
+            done += count
+        return target[:done]
+
+    def _close_one(self) -> None:
+        self._files.pop(next(iter(self._files))).close()
