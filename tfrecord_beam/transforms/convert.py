@@ -126,7 +126,7 @@ class _SplitFile(LibraryDoFn):
         self._format = file_format
 
     def process(self, path: str) -> Iterator[tuple[str, range | None]]:
-        metrics.count("files")
+        metrics.count_file(path)
         if self._format is not Format.PARQUET:
             yield path, None
             return

@@ -61,7 +61,8 @@ class _ReadLines(LibraryDoFn):
 
     def process(self, element: KeyedRange) -> Iterator[LineBlock]:
         _, file_range = element
-        metrics.count("files", int(file_range.start == 0))
+        if file_range.start == 0:
+            metrics.count_file(file_range.path)
         blocks = read_lines(file_range, BeamFileSystem().open, self._options)
         for block in self._timer.measure(blocks):
             metrics.count("blocks")

@@ -32,6 +32,12 @@ def count(name: str, amount: int = 1) -> None:
     Metrics.counter(NAMESPACE, name).inc(amount)
 
 
+def count_file(path: str) -> None:
+    """Counts a file that is begun, and names it in the log."""
+    count("files")
+    _logger.info("Reading %s", path)
+
+
 def count_written(file: WrittenFile) -> None:
     """Counts a file that is in its place, and names it in the log."""
     count("files_written")

@@ -77,7 +77,7 @@ class _MatchFiles(LibraryDoFn):
 
     def process(self, _: bytes) -> Iterator[str]:
         for file in match_files(self._patterns, BeamFileSystem()):
-            metrics.count("files")
+            metrics.count_file(file.path)
             yield file.path
 
 

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import logging
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -46,8 +45,6 @@ from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.corrupt import take_corrupt
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.workers import LibraryDoFn
-
-_logger = logging.getLogger(__name__)
 
 COVERED = "covered"
 """Tag of the output that tells what was read of each file: (path, `CoveredRange` as tuple)."""
@@ -203,7 +200,7 @@ class ReadRange(LibraryDoFn):
 
     def _read(self, file_range: FileRange, claim: Claim) -> Iterator[Any]:
         if file_range.start == 0:
-            _logger.info("Reading %s", file_range.path)
+            metrics.count_file(file_range.path)
         reader = RecordReader(
             file_range,
             BeamFileSystem().open,
@@ -224,7 +221,6 @@ class ReadRange(LibraryDoFn):
                 check_limit(corrupt_records, most=self._max_corrupt_records)
         claim.finish()
         metrics.count_kernel()
-        metrics.count("files", int(file_range.start == 0))
         yield beam.pvalue.TaggedOutput(COVERED, (file_range.path, tuple(reader.covered())))
 
 
