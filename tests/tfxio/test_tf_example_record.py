@@ -12,11 +12,13 @@ import pytest
 from apache_beam.typehints.decorators import TypeCheckError
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tests.frames import framed
 from tests.tfxio.example_files import EMPTY_SCHEMA, NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import run
-from tests.wire import bytes_list, entry, example, int64
+from tests.wire import bytes_list, entry, example, floats, int64
 from tfrecord_beam import kernel, tfxio
 from tfrecord_beam.errors import DecodeError, SchemaError
+from tfrecord_beam.records.block import frame_size
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tfxio.coders.example_coder import ExamplesToRecordBatchDecoder
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
@@ -100,6 +102,24 @@ def test_record_batches_are_cut_to_size(folder: pathlib.Path) -> None:
         batch.validate(full=True)
         assert all(column.offset == 0 for column in batch.columns)
     assert [r for b in batches for r in b.column("raw").flatten().to_pylist()] == RECORDS
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_record_batches_without_a_schema_tell_where_an_error_is(
+    tmp_path: pathlib.Path, shuffle: bool
+) -> None:
+    """Also where it is one only beside the other records of a batch."""
+    good, other = (example(entry("age", values)) for values in (int64(1), floats(1)))
+    for name, bad in (("kind", other), ("bytes", b"\xff\xff")):
+        (tmp_path / name).write_bytes(framed(*[good] * 4, bad, *[good] * 4))
+        batches = TFExampleRecord(str(tmp_path / name)).RecordBatches(
+            in_order(batch_size=3, shuffle=shuffle, shuffle_seed=0)
+        )
+        with pytest.raises(DecodeError) as caught:
+            list(batches)
+        assert caught.value.file == str(tmp_path / name)
+        if not shuffle:
+            assert (caught.value.offset, caught.value.record) == (4 * frame_size(good), 4)
 
 
 def test_record_batches_drop_the_remainder_on_request(folder: pathlib.Path) -> None:

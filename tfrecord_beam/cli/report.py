@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_activity, show_progress
+from tfrecord_beam.options import count_of
 from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.report.write import ReportMode, write_report
 
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         found = {"file": written.path, "records": written.num_records, "bytes": written.num_bytes}
         print(json.dumps(found))
     else:
-        print(f"{written.num_records} records in {make_printable(written.path)}")
+        print(f"{count_of(written.num_records, 'record')} in {make_printable(written.path)}")
     return 0
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import apache_beam as beam
 import pyarrow as pa
-from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam import transforms
+from tfrecord_beam.errors import DecodeError
 from tfrecord_beam.records.decode import RecordDecoder
+from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
+from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.table import iter_batches
 from tfrecord_beam.schema.arrow import RecordPlan, RecordType, decode_plan, plan_schema
 from tfrecord_beam.schema.representations import source_columns
@@ -29,9 +31,6 @@ from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 
 if TYPE_CHECKING:
     import tensorflow as tf
-
-_RECORD = "record"
-"""Column of raw records on their way through `RecordBatches`; it is the only one there."""
 
 
 class ExampleBasedTFXIO(SchemaBasedTFXIO):
@@ -130,8 +129,10 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
           FileNotFoundError: a pattern means no file.
         """
         check_options(options)
-        batches = read_epochs(self._file_pattern, self._read_files, options)
-        return batches if self._schema is not None else self._decode_raw_records(batches)
+        if self._schema is None:
+            # Rows of different batches may not fit together until they are decoded together.
+            return self._decode_raw(read_epochs(self._file_pattern, _read_raw, options))
+        return read_epochs(self._file_pattern, self._read_files, options)
 
     def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
         """Returns the tensors as a `tf.data.Dataset` whose elements are batches.
@@ -153,16 +154,6 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
         )
 
     def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
-        if self._schema is None:
-            # Without a schema rows of different batches may not fit together until they are
-            # decoded together. Until then a row is its raw record.
-            return iter_batches(
-                files,
-                schema=schema_pb2.Schema(),
-                batch_size=batch_size,
-                raw_record_column_name=_RECORD,
-                record_type=self._record_type,
-            )
         return iter_batches(
             files,
             schema=self._schema,
@@ -171,10 +162,30 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
             record_type=self._record_type,
         )
 
-    def _decode_raw_records(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _decode_raw(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yields the batches of raw records that `_read_raw` has read."""
         decoder = RecordDecoder(self._make_plan(), self._record_type)
         for batch in batches:
-            yield decoder.decode_records(batch.column(_RECORD).flatten().to_pylist())
+            records, *places = batch.columns
+            try:
+                yield decoder.decode_records(records.to_pylist())
+            except DecodeError as error:
+                file, offset, number = (column[error.record or 0].as_py() for column in places)
+                raise error.located(file=file, offset=offset, record=number) from None
 
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
         return transforms.RawRecordBeamSource(self._file_pattern)
+
+
+def _read_raw(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+    """Yields batches of raw records, with the place of each: file, offset, number."""
+    for block in iter_blocks(files, ReadOptions(batch_size=batch_size)):
+        places = list(map(block.place_of, range(block.num_records)))
+        yield pa.record_batch(
+            {
+                "record": pa.array(block.records(), pa.large_binary()),
+                "file": pa.array((place.file for place in places), pa.large_string()),
+                "offset": pa.array((place.offset for place in places), pa.int64()),
+                "number": pa.array((place.record for place in places), pa.int64()),
+            }
+        )
