@@ -41,7 +41,7 @@ OPTIONS: dict[str, Any] = {
     "max_bytes_per_shard": 1000,
     "max_corrupt_records": 5,
     "max_records_per_shard": 10,
-    "mode": "append",
+    "mode": "overwrite",
     "null_as_absent": True,
     "null_values": "drop",
     "num_shards": 3,
@@ -91,6 +91,7 @@ def test_each_option_is_shown(transform: type[beam.PTransform], tmp_path: pathli
     given: dict[str, Any] = {
         "file_pattern": f"{tmp_path}/*",
         "file_path_prefix": f"{tmp_path}/out",
+        "output": f"{tmp_path}/report.html",
         "schema": SCHEMA,
         "columns": OPTIONS["columns"],
     }
