@@ -203,6 +203,7 @@ import tfrecord_beam.kernel
 
 assert tfrecord_beam.kernel.implementation == "native"
 assert (files("tfrecord_beam.transforms") / "providers.yaml").is_file()
+assert (files("tfrecord_beam.report") / "templates" / "report.html").is_file()
 for module in pkgutil.walk_packages(tfrecord_beam.__path__, "tfrecord_beam."):
     if not module.name.endswith(("__main__", "torch_dataset")):
         importlib.import_module(module.name)
@@ -241,6 +242,14 @@ leg_frames() {
   python -c 'import apache_beam.dataframe.convert, apache_beam.yaml.yaml_transform, datasets, polars'
   pytest -q tests/records/writing/test_inputs.py tests/transforms/test_yaml.py \
     tests/transforms/test_dataframe.py
+}
+
+# Reports in a real browser, on small and large screens.
+leg_browser() {
+  need_command chromium chromium || skip "chromium is not installed"
+  enter_venv '' -e '.[test]' playwright axe-playwright-python
+  python -c 'import axe_playwright_python.sync_playwright, playwright.sync_api'
+  pytest -q -rs tests/browser
 }
 
 # The tests on runners of other processes.
