@@ -2,66 +2,39 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
-import pathlib
 import struct
-import tracemalloc
-from collections.abc import Sequence
 
 import pytest
 from hypothesis import given, strategies as st
 
 from tests import strategies
-from tests.frames import framed, header, masked_crc32c
+from tests.frames import framed, header
+from tests.records.damaging import (
+    DATA,
+    RECORDS,
+    STARTS,
+    TOO_LONG,
+    frame_at,
+    read_aside,
+    without,
+)
 from tests.records.reading import (
     EIGHT,
     FILE,
     ODD_FILES,
     Reading,
-    cut_file,
     flip,
     frame_starts,
     read_file,
     read_range,
 )
-from tfrecord_beam.errors import CorruptRecordError, CoverageError
-from tfrecord_beam.records.block import RecordBlock
-from tfrecord_beam.records.corruption import MAX_SAMPLE_BYTES, CorruptRecord
-from tfrecord_beam.records.paths import DirectFileSystem
+from tfrecord_beam.errors import CorruptRecordError
+from tfrecord_beam.records.corruption import MAX_SAMPLE_BYTES
 from tfrecord_beam.records.ranges import FileRange
-from tfrecord_beam.records.reader import ReadOptions, RecordReader
+from tfrecord_beam.records.reader import ReadOptions
 
-RECORDS = [b"first", b"", b"third record", b"4"]
-DATA = framed(*RECORDS)
-STARTS = frame_starts(RECORDS)
-
-TOO_LONG = "Expected a record of at most 2147483647 bytes, found a length of"
-
-OPTIONS = {
-    "default": ReadOptions(),
-    "tiny blocks": ReadOptions(batch_bytes=1),
-    "batches of 2": ReadOptions(batch_size=2),
-}
-
-
-@pytest.fixture(params=OPTIONS.values(), ids=list(OPTIONS))
-def options(request: pytest.FixtureRequest) -> ReadOptions:
-    """Ways to read in turn."""
-    found: ReadOptions = request.param
-    return found
-
-
-def frame_at(offset: int, starts: Sequence[int] = STARTS) -> int:
-    """Returns the number of the record in whose frame an offset is."""
-    return max(index for index, start in enumerate(starts) if start <= offset)
-
-
-def without(index: int, records: Sequence[bytes] = RECORDS) -> list[bytes]:
-    return [*records[:index], *records[index + 1 :]]
-
-
-# --- Without a handler: an error that says where -----------------------------------------
+# --- Without a handler: an error that says where ------------------------------------------
 
 
 @pytest.mark.parametrize("bit", range(8))
@@ -174,21 +147,7 @@ def test_without_crcs_damage_is_handed_on() -> None:
     assert read_file(data, options=ReadOptions(validate_crc=False)).records[0] == changed
 
 
-# --- With a handler: everything else exactly once ----------------------------------------
-
-
-def read_aside(
-    data: bytes, cuts: Sequence[int] = (), options: ReadOptions = ReadOptions()
-) -> Reading:
-    reading = read_file(data, cuts, options, collect=True)
-    for record in reading.corrupt:
-        assert record.file == FILE
-        assert record.offset is not None
-        assert data[record.offset :].startswith(record.sample)
-        wanted = min(record.length, MAX_SAMPLE_BYTES)
-        # Where blocks are small, little more than the header may be in memory.
-        assert min(wanted, options.batch_bytes or wanted, 12) <= len(record.sample) <= wanted
-    return reading
+# --- With a handler: everything else exactly once -----------------------------------------
 
 
 @pytest.mark.parametrize("bit", range(8))
@@ -321,284 +280,3 @@ def test_any_bytes_end(parts: list[bytes]) -> None:
     reading = read_file(data, options=ReadOptions(compression="none"), collect=True)
     read = sum(16 + len(record) for record in reading.records)
     assert read + sum(length for _, length in reading.damage()) == len(data)
-
-
-# --- Lengths that are not there ----------------------------------------------------------
-
-
-@pytest.mark.parametrize("length", [2**30, 2**31 - 1, 2**31, 2**40, 2**63 - 1, 2**64 - 1])
-@pytest.mark.parametrize("told", [True, False])
-def test_length_beyond_the_file_takes_no_memory(length: int, told: bool) -> None:
-    filler = [b"x" * 1000] * 500
-    data = framed(*filler) + header(length) + framed(*filler)
-    expected = f"Expected a record of {length + 16} bytes, found the end of the file after"
-    if length >= 2**31:
-        expected = f"{TOO_LONG} {length}"
-    size = len(data) if told else None
-    offset = frame_starts(filler)[-1]
-    tracemalloc.start()
-    try:
-        with pytest.raises(CorruptRecordError, match=rf"{expected}.*{FILE}:{offset}, "):
-            read_file(data, told=size)
-        reading = read_file(data, told=size, collect=True)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert reading.records == filler * 2
-    assert reading.damage() == [(offset, 12)]
-    assert peak < 40 << 20  # Beside the block of 8 MiB and what the test itself keeps.
-
-
-COMPRESSED = pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
-APPENDED = framed(b"appended", EIGHT, b"", b"another")
-MAY_BE_PART = "the records that follow may be part of it"
-
-
-def read_cut(data: bytes, compressed: bool, options: ReadOptions) -> Reading:
-    return read_file(gzip.compress(data, 1) if compressed else data, (), options, collect=True)
-
-
-@COMPRESSED
-@pytest.mark.parametrize("rest", [b"", b"?", b"some of the payload", b"x" * 500])
-@pytest.mark.parametrize("size", [30, 100, 900])
-def test_records_written_behind_a_cut_one_are_kept(
-    compressed: bool, rest: bytes, size: int, options: ReadOptions
-) -> None:
-    """Where the cut record would end inside of them they are no part of it beyond doubt."""
-    cut = header(size) + rest[: size - 10]
-    reading = read_cut(DATA + cut + APPENDED + DATA, compressed, options)
-    assert reading.records == [*RECORDS, b"appended", EIGHT, b"", b"another", *RECORDS]
-    assert reading.damage() == [(len(DATA), len(cut))]
-    ends_inside = 12 + size < len(cut + APPENDED + DATA)
-    assert (MAY_BE_PART in reading.corrupt[0].reason) != ends_inside
-
-
-@COMPRESSED
-@pytest.mark.parametrize("length", [1000, 2**30])
-def test_no_record_comes_out_of_a_cut_one(
-    compressed: bool, length: int, options: ReadOptions
-) -> None:
-    """A file that was stored as a record, which was then cut."""
-    inner = framed(b"one", EIGHT, b"", b"two", b"three")
-    borders = frame_starts([b"one", EIGHT, b"", b"two", b"three"])
-    for size in range(len(inner)):
-        reading = read_cut(DATA + header(length) + inner[:size], compressed, options)
-        if size in borders and size:  # It looks like records that were written behind it.
-            assert reading.records[len(RECORDS) :]
-            assert reading.corrupt[0].reason.endswith(f"({MAY_BE_PART})")
-            continue
-        assert reading.records == RECORDS
-        assert reading.damage() == [(len(DATA), 12 + size)]
-        assert MAY_BE_PART not in reading.corrupt[0].reason
-
-
-@COMPRESSED
-def test_no_record_comes_out_of_a_damaged_one_before_a_damaged_one(
-    compressed: bool, options: ReadOptions
-) -> None:
-    """Neither length can be proven by what follows on it, but both are right."""
-    holders = [framed(b"one", b"two"), framed(b"three", EIGHT)]
-    starts = frame_starts([*holders, b"last"])
-    for at in range(starts[0] + 12, starts[1]):
-        data = flip(flip(framed(*holders, b"last"), at), starts[1] + 20)
-        reading = read_cut(data, compressed, options)
-        assert reading.records == [b"last"]
-        assert reading.damage() == [(0, starts[1]), (starts[1], starts[2] - starts[1])]
-
-
-def test_search_behind_a_cut_record_takes_no_memory() -> None:
-    data = header(2**30) + framed(*[b"x" * 1000] * 40_000) + b"cut"
-    tracemalloc.start()
-    try:
-        reading = read_file(data, collect=True)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert (reading.records, reading.damage()) == ([], [(0, len(data))])
-    assert peak < 40 << 20
-
-
-@pytest.mark.parametrize("validate_crc", [True, False])
-def test_length_that_no_record_has_takes_no_memory_in_compressed_content(
-    validate_crc: bool,
-) -> None:
-    data = gzip.compress(header(2**40) + bytes(100 << 20), 1)
-    options = ReadOptions(validate_crc=validate_crc)
-    tracemalloc.start()
-    try:
-        with pytest.raises(CorruptRecordError, match=f"^{TOO_LONG} {2**40} - at {FILE}:0, "):
-            read_file(data, options=options)
-        reading = read_file(data, options=options, collect=True)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert (reading.records, reading.damage()) == ([], [(0, 12 + (100 << 20))])
-    assert peak < 40 << 20
-
-
-def test_record_too_long_that_is_there_is_skipped(tmp_path: pathlib.Path) -> None:
-    """Of a sparse file: neither is it read nor does anything in it count."""
-    length = 2**31
-    path = tmp_path / "sparse"
-    with open(path, "wb") as file:
-        file.write(DATA + header(length) + APPENDED)
-        file.seek(len(DATA) + 16 + length)
-        file.write(DATA)
-    file_range = FileRange(str(path), size=path.stat().st_size)
-    reader = RecordReader(file_range, DirectFileSystem().open, collect_corrupt=True)
-    first, corrupt, last = reader
-    assert isinstance(first, RecordBlock)
-    assert isinstance(last, RecordBlock)
-    assert list(first.records()) == list(last.records()) == RECORDS
-    assert isinstance(corrupt, CorruptRecord)
-    assert (corrupt.offset, corrupt.length) == (len(DATA), 16 + length)
-    assert corrupt.reason == f"{TOO_LONG} {length}"
-    for validate_crc in (True, False):
-        options = ReadOptions(validate_crc=validate_crc)
-        with pytest.raises(CorruptRecordError, match=f"^{TOO_LONG} {length} - at {path}"):
-            list(RecordReader(file_range, DirectFileSystem().open, options))
-
-
-def test_length_beyond_the_file_at_the_start_of_a_range() -> None:
-    data = DATA + header(2**40) + DATA
-    for cut in range(len(data)):
-        reading = read_aside(data, [cut])
-        assert reading.records == RECORDS * 2
-        assert reading.damage() == [(len(DATA), 12)]
-
-
-def test_large_record_with_a_wrong_crc_behind_a_range() -> None:
-    """The range before checks it without keeping it, and is the one that tells."""
-    options = ReadOptions(batch_bytes=50)
-    records = [b"a", b"b" * 900, b"c"]
-    starts = frame_starts(records)
-    data = flip(framed(*records), 500)
-    for cut in (starts[1], starts[1] + 1, starts[2]):
-        first, second = cut_file(len(data), [cut])
-        assert read_range(data, first, options, collect=True).damage() == [(starts[1], 916)]
-        assert read_range(data, second, options, collect=True).records == [b"c"]
-        with pytest.raises(CorruptRecordError, match=r"^Payload CRC mismatch"):
-            read_range(data, first, options)
-
-
-# --- Files that are no TFRecord files ----------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("content", "named"),
-    [
-        (b'{"a": 1, "b": 2}\n' * 3, "JSON"),
-        (b"id,name\n1,one\n2,two\n", "CSV or other text"),
-        (b"some lines of words\n", "text"),
-        (b"hi", "text"),
-        (b"PAR1" + bytes(range(60)), "a Parquet file"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git-LFS pointer"),
-        (gzip.compress(DATA), "a gzip-compressed file"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-@pytest.mark.parametrize("validate_crc", [True, False], ids=["CRCs", "no CRCs"])
-def test_file_of_another_kind_is_named(content: bytes, named: str, validate_crc: bool) -> None:
-    options = ReadOptions(compression="none", validate_crc=validate_crc)
-    with pytest.raises(CorruptRecordError, match=rf"^Expected a TFRecord file, found {named}"):
-        read_file(content, options=options)
-    reading = read_file(content, options=options, collect=True)
-    assert reading.records == []
-    assert reading.damage() == [(0, len(content))]
-
-
-def test_file_of_zeros_is_named() -> None:
-    with pytest.raises(CorruptRecordError, match=r"found zero bytes \(was it written completely"):
-        read_file(bytes(100))
-
-
-# --- What cannot be told -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("compressed", [False, True], ids=["plain", "compressed"])
-def test_file_in_a_file_is_skipped_whole_where_its_length_is_right(
-    compressed: bool, options: ReadOptions
-) -> None:
-    """No record inside it is taken for one of the file."""
-    records = [b"before", framed(b"one", EIGHT, b""), b"after"]
-    starts = frame_starts(records)
-    header_crc = range(starts[1] + 8, starts[1] + 12)
-    payload_crc = range(starts[2] - 4, starts[2])
-    for offset in (*header_crc, *payload_crc):
-        data = flip(framed(*records), offset)
-        reading = read_file(gzip.compress(data) if compressed else data, (), options, collect=True)
-        assert reading.records == [b"before", b"after"]
-        assert reading.damage() == [(starts[1], starts[2] - starts[1])]
-
-
-def test_damage_in_a_file_in_a_file_is_not_silent() -> None:
-    records = [b"before", framed(b"one", EIGHT, b""), b"after"]
-    starts = frame_starts(records)
-    data = framed(*records)
-    for offset, cut in itertools.product(range(len(data)), range(0, len(data), 5)):
-        try:
-            reading = read_file(flip(data, offset), [cut], collect=True)
-        except CoverageError:
-            continue
-        index = frame_at(offset, starts)
-        assert reading.corrupt
-        assert without(index, records) == [
-            record for record in reading.records if record in records
-        ]
-
-
-def test_payload_that_has_the_crc_of_other_bytes() -> None:
-    """Each CRC is that of its own part: none may be taken for the other's."""
-    swapped = struct.pack("<QI", 3, masked_crc32c(b"abc")) + b"abc"
-    swapped += struct.pack("<I", masked_crc32c(struct.pack("<Q", 3)))
-    with pytest.raises(CorruptRecordError, match=r"^Length CRC mismatch"):
-        read_file(swapped)
-
-
-# --- A file in a file ---------------------------------------------------------------------
-
-HOLDER = [b"before", framed(b"one", b"two", b"", b"three"), b"after", b"last"]
-HOLDER_DATA = framed(*HOLDER)
-HOLDER_STARTS = frame_starts(HOLDER)
-HELD = range(HOLDER_STARTS[1], HOLDER_STARTS[2])
-CAN_BE_SKIPPED = [offset for offset in HELD if offset >= HELD.start + 8]
-"""Bytes of the second frame but those of its length, which may be wrong without a trace."""
-
-
-@pytest.mark.parametrize("batch_bytes", [None, 1, 20, 60])
-def test_no_record_comes_out_of_a_damaged_one(batch_bytes: int | None) -> None:
-    options = ReadOptions(batch_bytes=batch_bytes)
-    for offset in CAN_BE_SKIPPED:
-        reading = read_aside(flip(HOLDER_DATA, offset, offset % 8), (), options)
-        assert reading.records == without(1, HOLDER)
-        assert reading.damage() == [(HELD.start, len(HELD))]
-
-
-@pytest.mark.parametrize("batch_bytes", [None, 1, 20, 60])
-def test_no_record_comes_out_of_a_damaged_one_unnoticed(batch_bytes: int | None) -> None:
-    """Where a range begins inside of it the check of coverage tells, if not the reader."""
-    options = ReadOptions(batch_bytes=batch_bytes)
-    outcomes = set()
-    for offset, cut in itertools.product(CAN_BE_SKIPPED[::5], range(len(HOLDER_DATA) + 1)):
-        try:
-            reading = read_aside(flip(HOLDER_DATA, offset), [cut], options)
-        except CoverageError:
-            assert 0 < cut < HELD.stop
-            outcomes.add("error")
-            continue
-        assert reading.records == without(1, HOLDER)
-        assert reading.damage() == [(HELD.start, len(HELD))]
-        outcomes.add("exact")
-    assert outcomes == {"exact", "error"}
-
-
-@pytest.mark.parametrize("batch_bytes", [None, 1, 20, 60])
-def test_damaged_record_behind_a_range_is_told_whole(batch_bytes: int | None) -> None:
-    """Where it is larger than a block, it is read for its CRC and not kept."""
-    options = ReadOptions(batch_bytes=batch_bytes)
-    for offset, cut in itertools.product(CAN_BE_SKIPPED, (1, HELD.start)):
-        first, _ = cut_file(len(HOLDER_DATA), [cut])
-        reading = read_range(flip(HOLDER_DATA, offset), first, options, collect=True)
-        assert reading.records == [b"before"]
-        assert reading.damage() == [(HELD.start, len(HELD))]
-        assert reading.covered[0].end == HELD.stop

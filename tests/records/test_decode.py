@@ -147,7 +147,7 @@ def test_more_columns_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_columns_of_one_name_are_refused() -> None:
-    with pytest.raises(SchemaError, match=r"^Expected columns of different names, found 'id' twi"):
+    with pytest.raises(SchemaError, match=r"^Expected different columns, found 'id' twi"):
         RecordDecoder(DecodePlan((Column("id"), Column("id"))))
 
 
