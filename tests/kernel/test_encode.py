@@ -521,7 +521,7 @@ def test_another_number_of_columns(kernel: ModuleType) -> None:
 
 @pytest.mark.parametrize("plan", [EncodePlan(("a", "b", "a")), EncodePlan((), ("a", "a"))])
 def test_names_that_come_twice(kernel: ModuleType, plan: EncodePlan) -> None:
-    with pytest.raises(SchemaError, match=r"^Expected columns of different names, found 'a' twice"):
+    with pytest.raises(SchemaError, match=r"^Expected different columns, found 'a' twice"):
         kernel.ExampleEncoder(plan)
 
 

@@ -16,6 +16,7 @@ from tfrecord_beam.kernel.plan import (
     Kind,
     RecordType,
     SequenceDecodePlan,
+    check_distinct,
 )
 
 _MESSAGES: dict[RecordType, str] = {
@@ -116,24 +117,16 @@ def null_value_error(record: int, feature: str) -> EncodeError:
 def check_encode_plan(plan: EncodePlan) -> None:
     """Raises SchemaError if features of `plan` have one name, or one that is not UTF-8."""
     for names in (plan.context, plan.feature_lists or ()):
-        _check_distinct(names)
+        check_distinct(names, "columns")
         for name in names:
             if not _is_encodable(name):
                 raise SchemaError(f"Expected UTF-8 in the name of a column, found {name!r}")
 
 
-def _check_distinct(names: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise SchemaError(f"Expected columns of different names, found {name!r} twice")
-        seen.add(name)
-
-
 def _check_names(columns: Iterable[Column]) -> set[str]:
     """Returns the names of columns of one struct."""
     names = [column.name for column in columns]
-    _check_distinct(names)
+    check_distinct(names, "columns")
     for name in names:
         _check_name(name)
     return set(names)

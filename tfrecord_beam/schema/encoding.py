@@ -26,7 +26,6 @@ and lists nested deeper, unless the schema represents them as a ragged tensor (s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -35,8 +34,9 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError
-from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Kind
+from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.options import MAX_INT
+from tfrecord_beam.schema.advice import ANY_ADVICE, NESTED_ADVICE, advise
 from tfrecord_beam.schema.lists import PLAIN_LISTS, flatten_lists, is_list, unnest
 from tfrecord_beam.schema.text import are_utf8, find_non_utf8
 
@@ -104,7 +104,7 @@ def to_features(
         raise SchemaError(
             f"Expected {expected} for feature {name!r}, found {column.type}",
             Location(feature=name),
-            None if is_feature_list else _NESTED_ADVICE,
+            None if is_feature_list else NESTED_ADVICE,
         )
     is_plain = value_type.id in _KINDS and PLAIN_LISTS.issuperset(levels)
     if is_plain and not _may_need_change(column, value_type, null_values):
@@ -144,7 +144,7 @@ def convert(
         return _convert(column, "error" if has_steps else null_values, null_values)
     except (_UnsupportedTypeError, pa.ArrowNotImplementedError) as error:
         # Versions of pyarrow differ in the casts that they have.
-        advice = str(error) if isinstance(error, _UnsupportedTypeError) else _ANY_ADVICE
+        advice = str(error) if isinstance(error, _UnsupportedTypeError) else ANY_ADVICE
         raise SchemaError(
             f"Expected numbers, bytes, strings or lists of them for feature {name!r}, "
             f"found {column.type}",
@@ -209,7 +209,7 @@ def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.
         return _to_float32(array)
     if pt.is_fixed_size_binary(array.type):
         return array.cast(pa.large_binary())
-    raise _UnsupportedTypeError(_advice(array.type))
+    raise _UnsupportedTypeError(advise(array.type))
 
 
 def _convert_lists(
@@ -269,34 +269,3 @@ def _refuse(array: pa.Array, is_refused: pa.BooleanArray, expected: str) -> None
     index = pc.index(is_refused, True).as_py()
     if index >= 0:
         raise _UnsupportedValueError(index, expected, array[index].as_py())
-
-
-_NESTED_ADVICE = (
-    "give a schema that represents it as a ragged tensor, or record_type='SequenceExample', "
-    "for which it is a feature list"
-)
-_ANY_ADVICE = "cast it to int64, float32, binary or lists of these"
-_ADVICE: list[tuple[Callable[[pa.DataType], bool], str]] = [
-    (
-        pt.is_struct,
-        "make columns of its fields: pyarrow.StructArray.flatten; or feature lists: name it "
-        f"{SEQUENCE_COLUMN}, and record_type='SequenceExample'",
-    ),
-    (
-        pt.is_map,
-        "make columns of those of its items that are wanted: pyarrow.compute.map_lookup",
-    ),
-    (pt.is_union, "make a column of each of its types: pyarrow.UnionArray.field"),
-    (pt.is_interval, "cast it to duration"),
-    (
-        lambda data_type: isinstance(data_type, pa.BaseExtensionType),
-        "take what it is stored as: pyarrow.ExtensionArray.storage",
-    ),
-]
-
-
-def _advice(data_type: pa.DataType) -> str:
-    for is_kind, advice in _ADVICE:
-        if is_kind(data_type):
-            return advice
-    return _ANY_ADVICE

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Collection, Iterable
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.kernel.plan import check_distinct as check_distinct
 from tfrecord_beam.options import describe
 
 _SHOWN = 10
@@ -31,15 +32,6 @@ def as_names(names: Iterable[str], what: str) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise SchemaError(f"Expected names of {what} as str, found {describe(name)}")
     return result
-
-
-def check_distinct(names: Iterable[str], what: str) -> None:
-    """Raises SchemaError when a name comes twice."""
-    seen = set()
-    for name in names:
-        if name in seen:
-            raise SchemaError(f"Expected different {what}, found {name!r} twice")
-        seen.add(name)
 
 
 def check_known(names: Iterable[str], known: Collection[str], what: str) -> None:
