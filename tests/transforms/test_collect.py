@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 import pytest
+from apache_beam.transforms.window import IntervalWindow
+from apache_beam.utils.windowed_value import WindowedValue
 
 from tfrecord_beam.kernel.reference.protos import Example
-from tfrecord_beam.transforms.collect import LIST_BYTES, Collect, estimate_size
+from tfrecord_beam.transforms.collect import (
+    LIST_BYTES,
+    CollectByWindow,
+    CollectGlobal,
+    SizeEstimate,
+    estimate_size,
+)
 
 LARGE = bytes(1 << 20)
 
@@ -52,18 +61,51 @@ ELEMENTS = [
 @pytest.mark.parametrize("element", ELEMENTS, ids=lambda element: type(element).__name__)
 def test_large_elements_are_few_to_a_list(element: Any) -> None:
     assert len(LARGE) <= estimate_size(element) <= len(LARGE) + 100
-    collect = Collect()
-    lists = [each for _ in range(40) for each in collect.process(element)]
-    lists += [each.value for each in collect.finish_bundle()]
+    collect = CollectGlobal(LIST_BYTES, SizeEstimate())
+    given = [each for _ in range(40) for each in collect.process(element)]
+    lists = [each.value for each in (*given, *collect.finish_bundle())]
     assert sum(map(len, lists)) == 40
     assert max(map(len, lists)) == LIST_BYTES // len(LARGE)
 
 
 def test_small_elements_are_many_to_a_list() -> None:
-    collect = Collect()
+    collect = CollectGlobal(LIST_BYTES, SizeEstimate())
     lists = [each for i in range(2050) for each in collect.process({"id": i})]
-    assert list(map(len, lists)) == [1024, 1024]
+    assert [len(each.value) for each in lists] == [1024, 1024]
     [rest] = collect.finish_bundle()
     assert rest.value == [{"id": 2048}, {"id": 2049}]
     collect.start_bundle()
     assert list(collect.finish_bundle()) == []
+
+
+def by_window(elements: Iterable[tuple[int, int]], most: int) -> list[WindowedValue]:
+    """Returns the lists of pairs of a window's number and an element, of which each counts 1."""
+    collect = CollectByWindow(most, lambda _: 1)
+    windows = [IntervalWindow(10 * number, 10 * number + 10) for number in range(1000)]
+    lists = [each for w, element in elements for each in collect.process(element, windows[w])]
+    lists += collect.finish_bundle()
+    assert not collect.finish_bundle()
+    return lists
+
+
+def test_a_list_has_elements_of_one_window() -> None:
+    lists = by_window([(i % 3, i) for i in range(21)], most=5)
+    assert sorted(each.value for each in lists) == sorted(
+        part for w in range(3) for part in ([*range(w, 15, 3)], [*range(w + 15, 21, 3)])
+    )
+    for each in lists:
+        [window] = each.windows
+        assert {element % 3 for element in each.value} == {window.start.micros // 10_000_000}
+        assert each.timestamp == window.max_timestamp()
+
+
+def test_many_windows_hold_back_as_much_as_four_lists() -> None:
+    collect = CollectByWindow(10, lambda _: 1)
+    counts = [len(collect.process(i, IntervalWindow(i, i + 1))) for i in range(1000)]
+    assert counts == [0, *[0] * 38, 40] * 25
+
+
+def test_batches_pass_as_they_are() -> None:
+    batch = pa.record_batch({"id": [1]})
+    assert CollectGlobal(1, len).process(batch) == [batch]
+    assert CollectByWindow(1, len).process(batch, IntervalWindow(0, 1)) == [batch]

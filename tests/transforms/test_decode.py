@@ -14,7 +14,7 @@ from tests.tfxio.pipelines import run
 from tests.transforms.apart import run_apart
 from tests.wire import bytes_list, entry, example
 from tfrecord_beam.errors import DecodeError
-from tfrecord_beam.transforms import batching
+from tfrecord_beam.transforms import collect
 from tfrecord_beam.transforms.decode import DecodeRecordBlocks, RawRecordToRecordBatch
 
 BAD = example(entry("id", bytes_list(b"7")))
@@ -38,7 +38,7 @@ def test_records_become_batches(batch_size: int | None) -> None:
 
 
 def test_batches_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "BLOCK_BYTES", 500)
+    monkeypatch.setattr(collect, "LIST_BYTES", 500)
     batches = run(beam.Create(RECORDS, reshuffle=False), RawRecordToRecordBatch(SCHEMA)).elements
     assert ids(batches) == list(range(NUM_RECORDS))
     assert len(batches) > 3
@@ -114,7 +114,7 @@ def test_batch_size_is_checked_at_once(batch_size: Any) -> None:
 
 def test_batches_of_empty_records_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A record counts with its frame, in which it has 16 bytes more."""
-    monkeypatch.setattr(batching, "BLOCK_BYTES", 160)
+    monkeypatch.setattr(collect, "LIST_BYTES", 160)
     source = beam.Create([b""] * 40, reshuffle=False)
     batches = run(source, RawRecordToRecordBatch(SCHEMA)).elements
     assert sum(batch.num_rows for batch in batches) == 40

@@ -29,7 +29,7 @@ from tfrecord_beam.tfxio.telemetry.profiles import ProfileRecordBlocks
 from tfrecord_beam.tfxio.telemetry.util import MakeTfxNamespace
 from tfrecord_beam.tfxio.tensor_to_arrow import TensorsToRecordBatchConverter
 from tfrecord_beam.tfxio.tfxio import TFXIO
-from tfrecord_beam.transforms.batching import batch_records
+from tfrecord_beam.transforms.collect import Collect
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class RecordToTensorTFXIO(RecordBasedTFXIO):
     def _RawRecordToRecordBatchInternal(
         self, batch_size: int | None = None
     ) -> beam.PTransform[Any, Any]:
-        return Chain("DecodeRecords", "Batch" >> batch_records(batch_size), self._decode())
+        return Chain("DecodeRecords", "Batch" >> Collect(batch_size), self._decode())
 
     def _decode(self) -> beam.PTransform[Any, Any]:
         return "DecodeWithGraph" >> beam.ParDo(

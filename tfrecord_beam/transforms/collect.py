@@ -1,8 +1,9 @@
-"""Single elements put together to lists, at a fraction of what it costs to handle each of them."""
+"""Single elements put together to lists: a step handles these at a fraction of the cost."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import collections
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -12,10 +13,16 @@ from apache_beam.transforms.window import BoundedWindow, GlobalWindow, GlobalWin
 from apache_beam.utils.windowed_value import WindowedValue
 from google.protobuf.message import Message
 
+from tfrecord_beam.options import check_int
+from tfrecord_beam.records.block import frame_size
+from tfrecord_beam.records.reader import BLOCK_BYTES
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
-LIST_BYTES = 8 << 20
-"""A list of `bytes` ends where it has so many."""
+LIST_BYTES = BLOCK_BYTES
+"""A list of `bytes` ends where these have so many, with the frame of each."""
+
+_MOST_LISTS = 4
+"""Of full ones as much as those of all windows together hold back."""
 
 _ROW_BYTES = 8 << 10
 """The least that an element that is no `bytes` is taken for: a list has a thousand of them."""
@@ -54,64 +61,119 @@ def estimate_size(element: Any) -> int:
     return estimate_size(fields) if fields else _NUMBER_BYTES
 
 
-class Collect(LibraryDoFn):
-    """Gives lists of elements of the global window, in their order, and record batches as they are.
+class Collect(beam.PTransform):
+    """Puts elements together to lists: PCollection[T] -> PCollection[list[T]].
 
-    Beam's `BatchElements` takes half as much again for each element.
+    A list has elements of one window, in their order, and the time of the window's end. Record
+    batches pass as they are.
+
+    Args:
+      batch_size: elements of a list; the last one of a bundle may have fewer, as may each where
+        elements of many windows come in turn. None: as many as have 8 MiB.
+
+    Raises:
+      ValueError: `batch_size` is out of range.
     """
 
-    def __init__(self) -> None:
-        self._row_bytes = _ROW_BYTES
+    def __init__(self, batch_size: int | None = None) -> None:
+        super().__init__()
+        check_int("batch_size", batch_size, least=1, optional=True)
+        self._batch_size = batch_size
+
+    def expand(self, elements: beam.PCollection[Any]) -> beam.PCollection[Any]:
+        is_global = isinstance(elements.windowing.windowfn, GlobalWindows)
+        make = CollectGlobal if is_global else CollectByWindow
+        if self._batch_size is not None:
+            collect = make(self._batch_size, _count_one)
+        elif elements.element_type is bytes:
+            collect = make(LIST_BYTES, frame_size)
+        else:
+            collect = make(LIST_BYTES, SizeEstimate())
+        return elements | "ToLists" >> beam.ParDo(collect)
+
+
+class CollectGlobal(LibraryDoFn):
+    """Gives lists of elements of the global window.
+
+    Args:
+      most: a list ends where its elements measure so much together.
+      measure: how much one of them is.
+    """
+
+    def __init__(self, most: int, measure: Callable[[Any], int]) -> None:
+        self._most = most
+        self._measure = measure
         self.start_bundle()
 
     def start_bundle(self) -> None:
         self._elements: list[Any] = []
-        self._num_bytes = 0
+        self._size = 0
 
     def process(self, element: Any) -> Sequence[Any]:
         if isinstance(element, pa.RecordBatch):
             return [element]
-        self._num_bytes += self._size(element)
         self._elements.append(element)
-        if self._num_bytes < LIST_BYTES:
-            return ()
-        full = self._elements
+        self._size += self._measure(element)
+        return self.finish_bundle() if self._size >= self._most else ()
+
+    def finish_bundle(self) -> Sequence[WindowedValue]:
+        ended = self._elements
         self.start_bundle()
-        return [full]
-
-    def finish_bundle(self) -> Iterator[WindowedValue]:
-        if self._elements:
-            yield WindowedValue(self._elements, _GLOBAL.max_timestamp(), (_GLOBAL,))
-
-    def _size(self, element: Any) -> int:
-        if type(element) is bytes:
-            return len(element)
-        if len(self._elements) % _ROWS_ALIKE == 0:
-            self._row_bytes = max(_ROW_BYTES, estimate_size(element))
-        return self._row_bytes
+        return [_end(ended, _GLOBAL)] if ended else ()
 
 
 class CollectByWindow(LibraryDoFn):
-    """The same for elements of any windows: those of a list share theirs."""
+    """The same for elements of any windows; all lists end where they have as much as four."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int, measure: Callable[[Any], int]) -> None:
+        self._most = most
+        self._measure = measure
         self.start_bundle()
 
     def start_bundle(self) -> None:
-        self._collects: dict[BoundedWindow, Collect] = {}
+        self._lists: dict[BoundedWindow, list[Any]] = collections.defaultdict(list)
+        self._sizes: dict[BoundedWindow, int] = collections.Counter()
+        self._size = 0
 
     def process(self, element: Any, window: Any = beam.DoFn.WindowParam) -> Sequence[Any]:
-        if window not in self._collects:
-            self._collects[window] = Collect()
-        return self._collects[window].process(element)
+        if isinstance(element, pa.RecordBatch):
+            return [element]
+        self._lists[window].append(element)
+        size = self._measure(element)
+        self._sizes[window] += size
+        self._size += size
+        if self._size >= _MOST_LISTS * self._most:
+            return self.finish_bundle()
+        if self._sizes[window] < self._most:
+            return ()
+        self._size -= self._sizes.pop(window)
+        return [_end(self._lists.pop(window), window)]
 
-    def finish_bundle(self) -> Iterator[WindowedValue]:
-        for window, collect in self._collects.items():
-            for collected in collect.finish_bundle():
-                yield WindowedValue(collected.value, window.max_timestamp(), (window,))
+    def finish_bundle(self) -> Sequence[WindowedValue]:
+        ended = self._lists
+        self.start_bundle()
+        return [_end(elements, window) for window, elements in ended.items()]
 
 
-def choose_collect(elements: beam.PCollection[Any]) -> beam.ParDo:
-    """Returns the one of the two that suits the windows of a collection."""
-    is_global = isinstance(elements.windowing.windowfn, GlobalWindows)
-    return beam.ParDo(Collect() if is_global else CollectByWindow())
+def _end(elements: list[Any], window: BoundedWindow) -> WindowedValue:
+    return WindowedValue(elements, window.max_timestamp(), (window,))
+
+
+def _count_one(element: Any) -> int:
+    return 1
+
+
+class SizeEstimate:
+    """Tells about how many bytes an element has, with no look at most rows."""
+
+    def __init__(self) -> None:
+        self._num_rows = 0
+        self._row_bytes = _ROW_BYTES
+
+    def __call__(self, element: Any) -> int:
+        if type(element) is bytes:
+            return frame_size(element)
+        if self._num_rows % _ROWS_ALIKE == 0:
+            self._row_bytes = max(_ROW_BYTES, estimate_size(element))
+        self._num_rows += 1
+        return self._row_bytes

@@ -16,7 +16,7 @@ from tfrecord_beam.transforms import (
     coders as coders,  # registers them
     metrics,
 )
-from tfrecord_beam.transforms.batching import batch_records
+from tfrecord_beam.transforms.collect import Collect
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.source import KeyedRange, SplitPatterns, SpreadRanges
 from tfrecord_beam.transforms.workers import LibraryDoFn
@@ -83,15 +83,11 @@ class BatchLines(beam.PTransform):
 
     def __init__(self, batch_size: int | None = None) -> None:
         super().__init__()
-        self._batch = batch_records(batch_size, _line_size)
+        self._batch = Collect(batch_size)
 
     def expand(self, lines: beam.PCollection[bytes]) -> beam.PCollection[LineBlock]:
         join = beam.Map(join_lines).with_output_types(LineBlock)
         return lines | "Batch" >> self._batch | "Join" >> join
-
-
-def _line_size(line: bytes) -> int:
-    return len(line) + 1
 
 
 class DecodeLineBlocks(beam.PTransform):

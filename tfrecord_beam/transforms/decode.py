@@ -17,7 +17,7 @@ from tfrecord_beam.transforms import (
     coders as coders,  # registers them
     metrics,
 )
-from tfrecord_beam.transforms.batching import batch_records
+from tfrecord_beam.transforms.collect import Collect
 from tfrecord_beam.transforms.corrupt import (
     CORRUPT,
     ErrorHandler,
@@ -113,8 +113,8 @@ class RawRecordToRecordBatch(_Decoding):
 
     Args:
       schema: as for `BeamSource`, as are the options that are not named here.
-      batch_size: rows of each batch; the last of a bundle may have fewer. None: as many as have
-        8 MiB.
+      batch_size: rows of each batch; the last of a bundle may have fewer, as may all where records
+        of many windows come in turn. None: as many as have 8 MiB.
       error_handler: as for `DecodeRecordBlocks`. The records' places in files are not known.
 
     Raises:
@@ -141,7 +141,7 @@ class RawRecordToRecordBatch(_Decoding):
             error_handler=error_handler,
             max_corrupt_records=max_corrupt_records,
         )
-        self._batch = batch_records(batch_size)
+        self._batch = Collect(batch_size)
         self._batch_size = batch_size
 
     def expand(self, records: beam.PCollection[bytes]) -> beam.PCollection[pa.RecordBatch]:

@@ -23,7 +23,7 @@ from tfrecord_beam.records.writing.elements import RowTypes, convert_elements, r
 from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
-from tfrecord_beam.transforms.collect import choose_collect
+from tfrecord_beam.transforms.collect import Collect
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
@@ -160,7 +160,7 @@ class FromRows(beam.PTransform):
 
     def expand(self, rows: beam.PCollection[Any]) -> beam.PCollection[pa.RecordBatch]:
         make = beam.ParDo(self._make).with_output_types(pa.RecordBatch)
-        return rows | "Collect" >> choose_collect(rows) | "Batches" >> make
+        return rows | "Collect" >> Collect() | "Batches" >> make
 
 
 class _MakeBatch(LibraryDoFn):

@@ -25,7 +25,7 @@ from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
-from tfrecord_beam.transforms.collect import choose_collect
+from tfrecord_beam.transforms.collect import Collect
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 from tfrecord_beam.transforms.write_steps import (
@@ -209,7 +209,7 @@ class WriteToTFRecord(beam.PTransform):
         once = elements.pipeline | "Impulse" >> beam.Impulse()
         write = AsSingleton(once | "Start" >> beam.Map(steps.start, elements.is_bounded))
         if elements.element_type != pa.RecordBatch:
-            elements = elements | "Collect" >> choose_collect(elements)
+            elements = elements | "Collect" >> Collect()
         if self._options.write_locality == "local":
             written = elements | "WriteFiles" >> beam.ParDo(WriteLocally(steps), write)
         elif elements.is_bounded:
