@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 
 import pytest
 
 from tests.cli.files import PEOPLE, write, write_schema
 from tfrecord_beam import BeamSource, count, read_table
+from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.schema.tfmd import load_schema
 from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
@@ -31,6 +33,16 @@ from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 )
 def test_one_spelling(path: str, expected: str) -> None:
     assert normalize_path(path) == expected
+
+
+def test_paths_have_slashes_on_every_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert normalize_path(r"a\b") == r"a\b"  # a name like any other
+    monkeypatch.setattr(os, "sep", "\\")
+    assert normalize_path(r"C:\out\a") == "C:/out/a"
+    assert normalize_path(r"gs://b/a\b") == r"gs://b/a\b"
+    options = WriteOptions(pathlib.PureWindowsPath(r"C:\out") / "a", num_shards=2)
+    assert options.names.path(0, 2) == "C:/out/a-00000-of-00002.tfrecord"
+    assert options.names.temporary_folder("1") == "C:/out/.a-temp-1"
 
 
 @pytest.mark.parametrize("url", ["file://host/a", "FILE://a", "file://"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from urllib.request import url2pathname
 
@@ -27,7 +28,7 @@ def normalize_path(path: str) -> str:
     ('/a b', 'gs://Bucket/a%20b')
 
     Args:
-      path: a path, which stays as it is; a URL of a local file (``file:/a``, ``file:///a``,
+      path: a path, which stays as it is, but has slashes where the system has others; a URL of a local file (``file:/a``, ``file:///a``,
         ``file://localhost/a``), which becomes a path; another URL, whose scheme gets lower case.
 
     Raises:
@@ -37,10 +38,10 @@ def normalize_path(path: str) -> str:
         raise ValueError(f"Expected a path without NUL characters, found {path!r}")
     local = _LOCAL_URL.match(path)
     if local:
-        return url2pathname(path[local.end() :])
+        return url2pathname(path[local.end() :]).replace(os.sep, "/")
     scheme = _SCHEME.match(path)
     if not scheme:
-        return path
+        return path.replace(os.sep, "/")
     if scheme[0].lower() == "file://":
         hint = "write file:///folder/file, or the path alone"
         raise ValueError(render(f"Expected the URL of a local file, found {path!r}", hint=hint))

@@ -297,9 +297,10 @@ class _LocalStore:
 
     def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
         listing = Listing([], [])
+        above = folder if folder.endswith("/") or not folder else f"{folder}/"
         with contextlib.suppress(FileNotFoundError), os.scandir(folder or os.curdir) as entries:
             for entry in sorted(entries, key=lambda entry: entry.name):
-                path = os.path.join(folder, entry.name)
+                path = above + entry.name
                 if not entry.is_dir():
                     listing.files.append(path)
                     continue
