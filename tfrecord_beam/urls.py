@@ -28,8 +28,9 @@ def normalize_path(path: str) -> str:
     ('/a b', 'gs://Bucket/a%20b')
 
     Args:
-      path: a path, which stays as it is, but has slashes where the system has others; a URL of a local file (``file:/a``, ``file:///a``,
-        ``file://localhost/a``), which becomes a path; another URL, whose scheme gets lower case.
+      path: a path, which stays as it is, but has slashes where the system has others; a URL of a
+        local file (``file:/a``, ``file:///a``, ``file://localhost/a``), which becomes a path;
+        another URL, whose scheme gets lower case.
 
     Raises:
       ValueError: there is a NUL in it, or it is the URL of a file of another machine.
