@@ -21,11 +21,17 @@ if TYPE_CHECKING:
         ExampleListDecoder as ExampleListDecoder,
         SequenceExampleDecoder as SequenceExampleDecoder,
         allocate as allocate,
+        byte_size as byte_size,
+        coordinates as coordinates,
+        count_invalid_utf8 as count_invalid_utf8,
         crc32c as crc32c,
         find_record as find_record,
         frame as frame,
         masked_crc32c as masked_crc32c,
+        parent_indices as parent_indices,
+        row_splits as row_splits,
         scan as scan,
+        splits_of_coordinates as splits_of_coordinates,
     )
 
 _NAMES = (
@@ -34,11 +40,17 @@ _NAMES = (
     "ExampleListDecoder",
     "SequenceExampleDecoder",
     "allocate",
+    "byte_size",
+    "coordinates",
+    "count_invalid_utf8",
     "crc32c",
     "find_record",
     "frame",
     "masked_crc32c",
+    "parent_indices",
+    "row_splits",
     "scan",
+    "splits_of_coordinates",
 )
 
 

@@ -9,6 +9,8 @@ bytes, payload, uint32 masked CRC32C of the payload. 16 + length bytes. The mask
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
 from typing_extensions import Buffer
 
 from tfrecord_beam.kernel.plan import (
@@ -20,8 +22,10 @@ from tfrecord_beam.kernel.plan import (
     SequenceDecodePlan,
 )
 
+Int64Array = npt.NDArray[np.int64]
+
 class ArrowArrayExportable(Protocol):
-    """A record batch behind the Arrow PyCapsule protocol: ``pa.record_batch(obj)`` takes it."""
+    """An array or a record batch behind the Arrow PyCapsule protocol, as `pa.array` takes it."""
 
     def __arrow_c_array__(
         self, requested_schema: object | None = None
@@ -92,6 +96,72 @@ def frame(records: Sequence[Buffer]) -> bytes:
 
     Raises:
       EncodeError: a record takes 2 GiB or more.
+    """
+
+def row_splits(array: ArrowArrayExportable) -> tuple[Int64Array, int, int | None]:
+    """Returns where lists end, how long the longest is, and where their values begin.
+
+    Args:
+      array: `list`, `large_list`, or strings (`binary`, `string`, `large_binary`, `large_string`),
+        which count as lists of their bytes. It may be a slice.
+
+    Returns:
+      The row splits: list i reaches from splits[i] to splits[i + 1] of the values of all lists. A
+      null list is empty. They begin with 0, and there is one more than lists.
+      The length of the longest list, 0 without lists.
+      The index of the first value in the array of values; None where lists that are null stand over
+      values, which belong to no list then, so that the others are not end to end.
+
+    Raises:
+      ValueError: the array is of another type.
+    """
+
+def byte_size(array: ArrowArrayExportable) -> int | None:
+    """Returns how many bytes an array takes: values, offsets and validity, each of the slice.
+
+    A record batch takes what its columns take. None: there is another type in it than integers,
+    float32, float64, bools, strings, nulls, and lists and structs of these.
+    """
+
+def count_invalid_utf8(array: ArrowArrayExportable) -> int:
+    """Returns how many strings of an array are not UTF-8 (RFC 3629); a null is none of them.
+
+    Raises:
+      ValueError: the array is of another type than `binary`, `string`, `large_binary` and
+        `large_string`.
+    """
+
+def parent_indices(splits: Int64Array) -> Int64Array:
+    """Returns of each value the number of the list that it is in.
+
+    Raises:
+      ValueError: these are no row splits, see `row_splits`.
+    """
+
+def coordinates(levels: Sequence[Int64Array]) -> Int64Array:
+    """Returns where each value of nested lists is, [values, 1 + levels].
+
+    That is the number of its row, its place in the row, its place in what is there, and so on.
+
+    Args:
+      levels: the row splits of each level of lists, from the outermost. Each level has as many
+        lists as the one before it holds.
+
+    Raises:
+      ValueError: there is no level, or one is of another number of lists or no row splits.
+    """
+
+def splits_of_coordinates(coordinates: Int64Array, shape: Sequence[int]) -> Int64Array | None:
+    """Returns the row splits of values of which the coordinates are known, None for bad ones.
+
+    Good ones are from 0 on and below the sizes of the shape, and in order of their rows.
+
+    Args:
+      coordinates: int64 [values, rank], of any strides.
+      shape: the size of each dimension, the number of rows first.
+
+    Raises:
+      ValueError: the rank is 0 or not that of the shape, or the number of rows is below 0.
     """
 
 class ExampleDecoder:

@@ -20,33 +20,6 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-template <typename Struct>
-const Struct& Contents(const py::handle& capsule, const char* name) {
-  const auto* const content = static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
-  if (content == nullptr) throw py::error_already_set();
-  if (content->release == nullptr) {  // a consumer has moved the data out, and may have freed them
-    throw py::value_error("Expected a batch that still has its data, found one that was released");
-  }
-  return *content;
-}
-
-// A batch in its capsules, which release it in the end.
-class ImportedBatch {
- public:
-  explicit ImportedBatch(const py::object& batch)
-      : capsules_(batch.attr("__arrow_c_array__")()),
-        schema_(Contents<ArrowSchema>(capsules_[0], "arrow_schema")),
-        array_(Contents<ArrowArray>(capsules_[1], "arrow_array")) {}
-
-  const ArrowSchema& schema() const { return schema_; }
-  const ArrowArray& array() const { return array_; }
-
- private:
-  py::tuple capsules_;
-  const ArrowSchema& schema_;
-  const ArrowArray& array_;
-};
-
 class ExampleEncoder {
  public:
   explicit ExampleEncoder(const py::object& plan) {
@@ -57,7 +30,7 @@ class ExampleEncoder {
   }
 
   py::tuple EncodeFrames(const py::object& batch) const {
-    const ImportedBatch imported(batch);
+    const ImportedArray imported(batch);
     BatchEncoder encoder(ReadBatch(imported));
     Measure(encoder);
     std::vector<int64_t> offsets;
@@ -70,7 +43,7 @@ class ExampleEncoder {
   }
 
   py::list EncodeRecords(const py::object& batch) const {
-    const ImportedBatch imported(batch);
+    const ImportedArray imported(batch);
     BatchEncoder encoder(ReadBatch(imported));
     Measure(encoder);
     py::list records(encoder.sizes().size());
@@ -112,7 +85,7 @@ class ExampleEncoder {
     encoder.WriteFrames(ends);
   }
 
-  EncodeBatch ReadBatch(const ImportedBatch& batch) const {
+  EncodeBatch ReadBatch(const ImportedArray& batch) const {
     const ArrowSchema& schema = batch.schema();
     const size_t columns = context_.size() + (feature_lists_ ? feature_lists_->size() : 0);
     if (std::string_view(schema.format) != "+s" || HasNullRows(batch.array()) ||
@@ -136,7 +109,7 @@ class ExampleEncoder {
     return false;
   }
 
-  static std::vector<EncodeColumn> ReadColumns(const ImportedBatch& batch, size_t first,
+  static std::vector<EncodeColumn> ReadColumns(const ImportedArray& batch, size_t first,
                                                const Names& names, bool are_feature_lists) {
     std::vector<EncodeColumn> columns(names.size());
     for (size_t i = 0; i < names.size(); ++i) {

@@ -353,6 +353,7 @@ PYBIND11_MODULE(_native, module) {
   RecordDecoder<ExampleListType>::Define(module, "ExampleListDecoder");
 
   BindExampleEncoder(module);
+  BindArrays(module);
 
   module.def(
       "crc32c", [](const py::buffer& data, uint32_t crc) { return ComputeCrc(data, crc, Crc32c); },

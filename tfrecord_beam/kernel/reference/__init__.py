@@ -7,6 +7,12 @@ built by pyarrow.
 
 from __future__ import annotations
 
+from tfrecord_beam.kernel.reference.arrays import byte_size, count_invalid_utf8, row_splits
+from tfrecord_beam.kernel.reference.coordinates import (
+    coordinates,
+    parent_indices,
+    splits_of_coordinates,
+)
 from tfrecord_beam.kernel.reference.crc32c import crc32c, masked_crc32c
 from tfrecord_beam.kernel.reference.encode import ExampleEncoder
 from tfrecord_beam.kernel.reference.example import ExampleDecoder
@@ -22,9 +28,15 @@ __all__ = [
     "ExampleListDecoder",
     "SequenceExampleDecoder",
     "allocate",
+    "byte_size",
+    "coordinates",
+    "count_invalid_utf8",
     "crc32c",
     "find_record",
     "frame",
     "masked_crc32c",
+    "parent_indices",
+    "row_splits",
     "scan",
+    "splits_of_coordinates",
 ]

@@ -1,0 +1,131 @@
+// The Python face of what is asked of arrays and coordinates. See module.cc.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "coordinates.h"
+
+namespace py = pybind11;
+
+namespace tfrecord_beam {
+namespace {
+
+using Int64Array = py::array_t<int64_t, 0>;  // of any strides, of no other type
+
+py::array MakeArray(Buffer buffer, std::vector<py::ssize_t> shape) {
+  auto owned = std::make_unique<Buffer>(std::move(buffer));
+  const auto* const data = owned->as<int64_t>();
+  const py::capsule owner(owned.get(), [](void* memory) { delete static_cast<Buffer*>(memory); });
+  owned.release();
+  return py::array_t<int64_t>(std::move(shape), data, owner);
+}
+
+py::array MakeVector(Buffer buffer) {
+  const auto count = static_cast<py::ssize_t>(buffer.size() / sizeof(int64_t));
+  return MakeArray(std::move(buffer), {count});
+}
+
+SplitsView ToSplits(const Int64Array& array) {
+  if (array.ndim() != 1 || array.size() == 0 ||
+      (array.size() > 1 && array.strides(0) != sizeof(int64_t))) {
+    throw py::value_error("Expected row splits, in one piece, found another array");
+  }
+  const SplitsView splits{array.data(), array.size() - 1};
+  if (!AreSplits(splits)) throw py::value_error("Expected row splits that ascend from 0");
+  return splits;
+}
+
+template <typename Result>
+std::optional<Result> AskArray(const py::object& object,
+                               std::optional<Result> (*function)(const ArrowSchema&,
+                                                                 const ArrowArray&)) {
+  const ImportedArray imported(object);
+  const py::gil_scoped_release release;
+  return function(imported.schema(), imported.array());
+}
+
+py::tuple RowSplitsOf(const py::object& array) {
+  std::optional<RowSplits> found = AskArray(array, FindRowSplits);
+  if (!found) throw py::value_error("Expected an array of lists or strings, found another");
+  py::object first = py::none();
+  if (found->without_gaps) first = py::int_(found->first);
+  return py::make_tuple(MakeVector(std::move(found->splits)), found->longest, first);
+}
+
+int64_t CountInvalidUtf8In(const py::object& array) {
+  const std::optional<int64_t> count = AskArray(array, CountInvalidUtf8);
+  if (!count) throw py::value_error("Expected an array of strings, found another");
+  return *count;
+}
+
+py::array ParentIndices(const Int64Array& splits) {
+  const SplitsView view = ToSplits(splits);
+  Buffer parents;
+  {
+    const py::gil_scoped_release release;
+    parents = FindParents(view);
+  }
+  return MakeVector(std::move(parents));
+}
+
+py::array Coordinates(const std::vector<Int64Array>& levels) {
+  if (levels.empty()) throw py::value_error("Expected at least one level, found none");
+  std::vector<SplitsView> views;
+  for (const Int64Array& level : levels) {
+    views.push_back(ToSplits(level));
+    const int64_t lists = views.back().lists;
+    if (views.size() > 1 && views[views.size() - 2].total() != lists) {
+      throw py::value_error("Expected a level of " +
+                            std::to_string(views[views.size() - 2].total()) + " lists, found " +
+                            std::to_string(lists));
+    }
+  }
+  Buffer coordinates;
+  {
+    const py::gil_scoped_release release;
+    coordinates = FindCoordinates(views);
+  }
+  return MakeArray(std::move(coordinates), {static_cast<py::ssize_t>(views.back().total()),
+                                            static_cast<py::ssize_t>(views.size() + 1)});
+}
+
+py::object SplitsOfCoordinates(const Int64Array& coordinates, const std::vector<int64_t>& shape) {
+  const auto rank = static_cast<py::ssize_t>(shape.size());
+  if (rank == 0 || shape[0] < 0 || coordinates.ndim() != 2 || coordinates.shape(1) != rank) {
+    throw py::value_error("Expected as many coordinates of each value as sizes, found others");
+  }
+  const MatrixView view{reinterpret_cast<const char*>(coordinates.data()), coordinates.shape(0),
+                        coordinates.strides(0), coordinates.strides(1)};
+  std::optional<Buffer> splits;
+  {
+    const py::gil_scoped_release release;
+    splits = FindSplits(view, shape);
+  }
+  if (!splits) return py::none();
+  return MakeVector(std::move(*splits));
+}
+
+}  // namespace
+
+void BindArrays(py::module_& module) {
+  module.def("row_splits", &RowSplitsOf, py::arg("array"));
+  module.def(
+      "byte_size", [](const py::object& array) { return AskArray(array, ByteSize); },
+      py::arg("array"));
+  module.def("count_invalid_utf8", &CountInvalidUtf8In, py::arg("array"));
+  module.def("parent_indices", &ParentIndices, py::arg("splits"));
+  module.def("coordinates", &Coordinates, py::arg("levels"));
+  module.def("splits_of_coordinates", &SplitsOfCoordinates, py::arg("coordinates"),
+             py::arg("shape"));
+}
+
+}  // namespace tfrecord_beam

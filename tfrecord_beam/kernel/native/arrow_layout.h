@@ -1,0 +1,57 @@
+// The parts that arrays of all types share in Arrow's columnar format
+// (https://arrow.apache.org/docs/format/Columnar.html), read where they lie.
+#pragma once
+
+#include <cstdint>
+
+#include "arrow_abi.h"
+#include "short_bytes.h"
+
+namespace tfrecord_beam {
+
+// The offsets of lists or of bytes, of either width. Arrow data need not be aligned.
+class Offsets {
+ public:
+  Offsets() = default;
+  Offsets(const void* data, bool wide, int64_t first)
+      : data_(static_cast<const char*>(data) + first * (wide ? kWide : kNarrow)), wide_(wide) {}
+
+  int64_t operator[](int64_t i) const {
+    if (wide_) return LoadWord<int64_t>(data_ + i * kWide);
+    return LoadWord<int32_t>(data_ + i * kNarrow);
+  }
+
+ private:
+  static constexpr int64_t kWide = sizeof(int64_t);
+  static constexpr int64_t kNarrow = sizeof(int32_t);
+
+  const char* data_ = nullptr;
+  bool wide_ = false;
+};
+
+// Which elements of an array are null.
+class Nulls {
+ public:
+  Nulls() = default;
+  explicit Nulls(const ArrowArray& array, int64_t first)
+      : valid_(array.null_count == 0 ? nullptr : static_cast<const uint8_t*>(array.buffers[0])),
+        first_(first) {}
+  static Nulls All() {
+    Nulls nulls;
+    nulls.all_ = true;
+    return nulls;
+  }
+
+  bool possible() const { return all_ || valid_ != nullptr; }
+  bool operator[](int64_t i) const {
+    if (valid_ == nullptr) return all_;
+    return (valid_[(first_ + i) / 8] >> ((first_ + i) % 8) & 1) == 0;
+  }
+
+ private:
+  const uint8_t* valid_ = nullptr;
+  int64_t first_ = 0;
+  bool all_ = false;
+};
+
+}  // namespace tfrecord_beam

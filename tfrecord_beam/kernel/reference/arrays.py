@@ -1,0 +1,91 @@
+"""What is asked of whole arrays: where lists end, how many bytes there are, what is no UTF-8."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import types
+
+_BINARY = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
+
+
+def row_splits(array: Any) -> tuple[npt.NDArray[np.int64], int, int | None]:
+    """Returns where lists end, the length of the longest, and where their values begin."""
+    array = pa.array(array)
+    if not (_is_list(array.type) or _is_string(array.type)):
+        raise ValueError("Expected an array of lists or strings, found another")
+    offsets = _offsets(array)
+    lengths = np.diff(offsets) * array.is_valid().to_numpy(zero_copy_only=False)
+    splits = np.zeros(len(array) + 1, np.int64)
+    splits[1:] = np.cumsum(lengths)
+    first, last = int(offsets[0]), int(offsets[-1])
+    return splits, int(max(lengths, default=0)), first if splits[-1] == last - first else None
+
+
+def byte_size(array: Any) -> int | None:
+    """Returns how many bytes an array takes, None where there is a type that is not served."""
+    array = pa.array(array)
+    data_type = array.type
+    if types.is_null(data_type):
+        return 0
+    validity = 0 if array.buffers()[0] is None else _bytes_of_bits(len(array))
+    if types.is_boolean(data_type):
+        return validity + _bytes_of_bits(len(array))
+    if types.is_integer(data_type) or data_type in (pa.float32(), pa.float64()):
+        return validity + len(array) * int(data_type.bit_width) // 8
+    if types.is_struct(data_type):
+        return _total(validity, *(array.field(i) for i in range(data_type.num_fields)))
+    if not (_is_list(data_type) or _is_string(data_type)):
+        return None
+    offsets = _offsets(array)
+    first, last = int(offsets[0]), int(offsets[-1])
+    if _is_string(data_type):
+        return validity + offsets.nbytes + last - first
+    return _total(validity + offsets.nbytes, array.values.slice(first, last - first))
+
+
+def count_invalid_utf8(array: Any) -> int:
+    """Returns how many strings are not UTF-8."""
+    array = pa.array(array)
+    if not _is_string(array.type):
+        raise ValueError("Expected an array of strings, found another")
+    values = array.view(_BINARY.get(array.type, array.type)).to_pylist()
+    return sum(value is not None and not _is_utf8(value) for value in values)
+
+
+def _total(size: int, *children: pa.Array) -> int | None:
+    sizes = [byte_size(child) for child in children]
+    return None if None in sizes else sum(filter(None, sizes), size)
+
+
+def _is_list(data_type: pa.DataType) -> bool:
+    return bool(types.is_list(data_type) or types.is_large_list(data_type))
+
+
+def _is_string(data_type: pa.DataType) -> bool:
+    return data_type in (pa.binary(), pa.string(), pa.large_binary(), pa.large_string())
+
+
+def _offsets(array: pa.Array) -> npt.NDArray[Any]:
+    """Returns where each list or string begins, and at last where the last one ends."""
+    is_narrow = types.is_list(array.type) or array.type in (pa.binary(), pa.string())
+    dtype = np.dtype(np.int32 if is_narrow else np.int64)
+    if not len(array):  # Then there may be no buffer, or one that is empty.
+        return np.zeros(1, dtype)
+    buffer = array.buffers()[1]
+    return np.frombuffer(buffer, dtype, len(array) + 1, array.offset * dtype.itemsize)
+
+
+def _bytes_of_bits(num_bits: int) -> int:
+    return (num_bits + 7) // 8
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
