@@ -43,6 +43,7 @@ OF_THE_KERNEL = {
     "report": r"tfrecord_beam\.kernel\.plan(\..+)?",
     "tensors": r"tfrecord_beam\.kernel",
     "tfrecord_beam.tfxio.arrow.array_util": r"tfrecord_beam\.kernel",
+    "tfrecord_beam.tfxio.arrow.table_util": r"tfrecord_beam\.kernel",
     "tfrecord_beam.transforms.metrics": r"tfrecord_beam\.kernel(\.implementation)?",
 }
 

@@ -108,6 +108,8 @@ def test_row_splits_of_both_kernels(
     array = data.draw(lists_and_strings().flatmap(arrays))
     found = answer(native.row_splits, OnlyTheProtocol(array))
     assert found == answer(reference.row_splits, array)
+    lengths = answer(native.element_lengths, OnlyTheProtocol(array))
+    assert lengths == answer(reference.element_lengths, array)
 
 
 @given(st.data())
@@ -118,6 +120,7 @@ def test_row_splits_lead_to_the_lists(kernel: ModuleType, data: st.DataObject) -
     values = array.flatten().to_pylist()
     lists = [values[a:b] for a, b in itertools.pairwise(splits)]
     assert lists == [one or [] for one in array.to_pylist()]
+    assert kernel.element_lengths(array).tolist() == [len(one) for one in lists]
     assert longest == max(map(len, lists), default=0)
     if first is not None:
         assert array.values.slice(first, splits[-1]).to_pylist() == values
@@ -188,7 +191,7 @@ def test_coordinates_and_splits_are_inverse(kernel: ModuleType, levels: list[Any
     found = kernel.coordinates(levels)
     longest = int(np.diff(splits).max(initial=0))
     shape = [len(splits) - 1, longest]
-    assert kernel.splits_of_coordinates(found, shape).tolist() == splits.tolist()
+    assert answer(kernel.splits_of_coordinates, found, shape) == [(np.int64, splits.tolist()), True]
     assert kernel.parent_indices(splits).tolist() == found[:, 0].tolist()
 
 
@@ -232,8 +235,9 @@ def test_types_without_a_size(kernel: ModuleType, data: st.DataObject) -> None:
 )
 def test_types_without_lists(kernel: ModuleType, data_type: pa.DataType) -> None:
     array = pa.nulls(2, data_type)
-    with pytest.raises(ValueError, match=r"^Expected an array of lists or strings, found another$"):
-        kernel.row_splits(array)
+    for function in (kernel.row_splits, kernel.element_lengths):
+        with pytest.raises(ValueError, match=r"^Expected an array of lists or strings, found ano"):
+            function(array)
     with pytest.raises(ValueError, match=r"^Expected an array of strings, found another$"):
         kernel.count_invalid_utf8(array)
 
@@ -246,6 +250,7 @@ def test_arrays_without_buffers(kernel: ModuleType, data_type: pa.DataType) -> N
     array = pa.Array.from_buffers(data_type, 0, buffers, children=children)
     splits, longest, first = kernel.row_splits(array)
     assert (splits.tolist(), longest, first) == ([0], 0, 0)
+    assert kernel.element_lengths(array).tolist() == []
     assert kernel.byte_size(array) == (8 if "large" in str(data_type) else 4)
 
 
@@ -257,7 +262,7 @@ def test_results_outlive_the_arguments(kernel: ModuleType) -> None:
         splits,
         found,
         kernel.parent_indices(splits),
-        kernel.splits_of_coordinates(found, [2, 2]),
+        kernel.splits_of_coordinates(found, [2, 2])[0],
     ]
     before = [one.tolist() for one in kept]
     for _ in range(50):

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.tensors.lists import are_left_aligned, offsets_of_parents
+from tfrecord_beam.tensors.lists import offsets_of_parents
 from tfrecord_beam.tensors.specs import AnyArray
 from tfrecord_beam.tensors.to_arrow import (
     DenseColumn,
@@ -413,8 +413,13 @@ def test_parents_that_are_none(parents: list[int], count: int, text: str) -> Non
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=4))
 def test_left_aligned(indices: list[tuple[int, int]]) -> None:
     indices.sort(key=lambda index: index[0])
-    parents, positions = np.array(indices, np.int64).reshape(-1, 2).T
-    counts = [int((parents == parent).sum()) for parent in range(3)]
-    expected = [(parent, i) for parent, count in enumerate(counts) for i in range(count)]
-    found = are_left_aligned(positions, offsets_of_parents(parents, 3))
-    assert found == (indices == expected)
+    parents = [parent for parent, _ in indices]
+    expected = [(parent, i) for parent in range(3) for i in range(parents.count(parent))]
+    tensor = sparse_value(indices, np.zeros(len(indices), np.int64), [3, 3])
+    column = VarLenColumn(name="x", spec="one of lists", dtype=INT64, shape=(None,))
+    if indices != expected:
+        with pytest.raises(SchemaError, match="in rows without gaps from the left"):
+            column.convert(tensor)
+        return
+    (lists,) = column.convert(tensor)
+    assert lists.value_lengths().to_pylist() == [parents.count(parent) for parent in range(3)]

@@ -98,6 +98,13 @@ def frame(records: Sequence[Buffer]) -> bytes:
       EncodeError: a record takes 2 GiB or more.
     """
 
+def element_lengths(array: ArrowArrayExportable) -> Int64Array:
+    """Returns how long each list or string is, 0 for a null. It takes what `row_splits` takes.
+
+    Raises:
+      ValueError: the array is of another type.
+    """
+
 def row_splits(array: ArrowArrayExportable) -> tuple[Int64Array, int, int | None]:
     """Returns where lists end, how long the longest is, and where their values begin.
 
@@ -151,7 +158,9 @@ def coordinates(levels: Sequence[Int64Array]) -> Int64Array:
       ValueError: there is no level, or one is of another number of lists or no row splits.
     """
 
-def splits_of_coordinates(coordinates: Int64Array, shape: Sequence[int]) -> Int64Array | None:
+def splits_of_coordinates(
+    coordinates: Int64Array, shape: Sequence[int]
+) -> tuple[Int64Array, bool] | None:
     """Returns the row splits of values of which the coordinates are known, None for bad ones.
 
     Good ones are from 0 on and below the sizes of the shape, and in order of their rows.
@@ -159,6 +168,10 @@ def splits_of_coordinates(coordinates: Int64Array, shape: Sequence[int]) -> Int6
     Args:
       coordinates: int64 [values, rank], of any strides.
       shape: the size of each dimension, the number of rows first.
+
+    Returns:
+      The row splits, see `row_splits`.
+      Whether the last coordinates in each row are 0, 1, 2, and so on.
 
     Raises:
       ValueError: the rank is 0 or not that of the shape, or the number of rows is below 0.

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from tfrecord_beam.errors import DecodeError, Location, SchemaError
 from tfrecord_beam.records.block import Int64Array
+from tfrecord_beam.tensors.lists import flatten
 from tfrecord_beam.tensors.specs import AnyArray, BoolArray
 
 _SHOWN = 10
@@ -36,10 +37,12 @@ class Lists(NamedTuple):
       splits: for each level of lists, from the outermost: list i reaches from splits[i] to
         splits[i + 1] of what the next level counts. It begins with 0.
       values: those of all lists, end to end.
+      longest: the length of the longest list of the innermost level.
     """
 
     splits: tuple[Int64Array, ...]
     values: AnyArray
+    longest: int
 
     def row_of_value(self, position: int) -> int:
         """Returns the row of the batch that a value belongs to."""
@@ -85,9 +88,10 @@ class ListColumn:
         """
         array = batch.column(self.index)
         levels: list[Int64Array] = []
+        longest = 0
         for step in self.steps:
             if step is _FIELD_OF_LISTS:
-                splits, array = _flatten(array)
+                splits, longest, array = flatten(array)
                 levels.append(splits)
             else:
                 array = pc.struct_field(array, [step])  # null where the struct is
@@ -96,7 +100,8 @@ class ListColumn:
             raise self.error("Expected no null value", "one", find_row(levels, position))
         if array.type != self.value_type:
             array = array.cast(self.value_type)
-        return Lists(tuple(levels), array.to_numpy(zero_copy_only=self.dtype.kind != "O"))
+        values = array.to_numpy(zero_copy_only=self.dtype.kind != "O")
+        return Lists(tuple(levels), values, longest)
 
     def error(self, expected: str, found: str, row: int, hint: str | None = None) -> DecodeError:
         """Returns the error about a row of a batch."""
@@ -143,31 +148,6 @@ def find_column(
             f"for tensor {tensor!r}, found {schema.field(index).type}"
         )
     return ListColumn(tensor, name, dtype, value_type, levels, index, tuple(steps))
-
-
-def _flatten(array: pa.Array) -> tuple[Int64Array, pa.Array]:
-    """Returns where the lists of an array end, and their values end to end."""
-    splits = array.offsets.to_numpy().astype(np.int64, copy=False)
-    values, start = array.values, splits[0]
-    if start:
-        splits = splits - start
-    if array.null_count:
-        lengths = list_lengths(splits)
-        is_valid = _is_valid(array)
-        # A null list may stand over values, not its own. One sum tells in a third of the time of
-        # comparing lengths, for those are never below 0.
-        if lengths.dot(is_valid) != splits[-1]:
-            return to_splits(lengths * is_valid), array.flatten()
-    if start or len(values) != splits[-1]:
-        values = values.slice(start, splits[-1])
-    return splits, values
-
-
-def _is_valid(array: pa.Array) -> BoolArray:
-    """Returns which of its lists an array with nulls has; Arrow takes three times as long."""
-    bitmap = np.frombuffer(array.buffers()[0], np.uint8)
-    end = array.offset + len(array)
-    return np.unpackbits(bitmap, count=end, bitorder="little")[array.offset :].view(np.bool_)
 
 
 def find_row(levels: Sequence[Int64Array], position: int) -> int:

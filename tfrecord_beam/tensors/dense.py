@@ -61,10 +61,11 @@ class DenseConverter:
           DecodeError: a row has another number of values, or a value is null.
         """
         lists = self._column.read(batch)
+        rows = batch.num_rows
+        if lists.longest <= self._size and len(lists.values) == rows * self._size:
+            return lists.values.reshape(rows, *self._shape)
         lengths = list_lengths(lists.splits[0])
         is_wrong = lengths != self._size
-        if not is_wrong.any():
-            return lists.values.reshape(batch.num_rows, *self._shape)
         is_null = self._column.is_null(batch)
         if self._default is not None:
             is_wrong &= ~is_null
@@ -73,10 +74,10 @@ class DenseConverter:
             found = "a null list" if is_null[row] else f"one of length {lengths[row]}"
             hint = _NULL_HINT if is_null[row] else None
             raise self._column.error(f"Expected a list of length {self._size}", found, row, hint)
-        rows = np.empty((batch.num_rows, self._size), self._column.dtype)
-        rows.fill(self._default)  # np.full makes bytes lose the zero bytes at their end
-        rows[~is_null] = lists.values.reshape(-1, self._size)
-        return rows.reshape(batch.num_rows, *self._shape)
+        tensor = np.empty((rows, self._size), self._column.dtype)
+        tensor.fill(self._default)  # np.full makes bytes lose the zero bytes at their end
+        tensor[~is_null] = lists.values.reshape(-1, self._size)
+        return tensor.reshape(rows, *self._shape)
 
 
 def _default_value(default: Any, dtype: np.dtype[Any], name: str) -> Any:

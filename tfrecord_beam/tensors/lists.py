@@ -1,11 +1,44 @@
-"""Lists of values that say which list they are of."""
+"""Arrays of lists, and lists of values that say which list they are of."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
+import numpy as np
+import pyarrow as pa
+
+from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.records.block import Int64Array
+
+
+class FlatLists(NamedTuple):
+    """The lists of an array.
+
+    Attributes:
+      splits: list i reaches from splits[i] to splits[i + 1] of the values; a null is empty.
+      longest: the length of the longest list.
+      values: those of all lists, end to end.
+    """
+
+    splits: Int64Array
+    longest: int
+    values: pa.Array
+
+
+def flatten(array: pa.Array) -> FlatLists:
+    """Returns the lists of a `list` or `large_list` array; values are copied only if they have to.
+
+    >>> flatten(pa.array([[5, 6], None, [7]])).splits.tolist()
+    [0, 2, 2, 3]
+    """
+    splits, longest, first = kernel.row_splits(array)
+    if first is None:
+        return FlatLists(splits, longest, array.flatten())
+    values, length = array.values, splits[-1]
+    if len(values) != length:
+        values = values.slice(first, length)
+    return FlatLists(splits, longest, values)
 
 
 def offsets_of_parents(parent_indices: Int64Array, num_parents: int) -> Int64Array:
@@ -23,27 +56,11 @@ def offsets_of_parents(parent_indices: Int64Array, num_parents: int) -> Int64Arr
     """
     if num_parents < 0:
         raise SchemaError(f"Expected a number of lists, found {num_parents}")
-    parent_indices = np.ascontiguousarray(parent_indices)  # read several times
-    if len(parent_indices):
-        if (parent_indices[1:] < parent_indices[:-1]).any():
-            raise SchemaError("Expected parent indices that ascend, found one below that before it")
-        first, last = parent_indices[0], parent_indices[-1]
-        if first < 0 or last >= num_parents:
-            outside = first if first < 0 else last
-            raise SchemaError(f"Expected parent indices below {num_parents}, found {outside}")
-    offsets = np.zeros(num_parents + 1, np.int64)
-    np.cumsum(np.bincount(parent_indices, minlength=num_parents), out=offsets[1:])
-    return offsets
-
-
-def are_left_aligned(positions: Int64Array, offsets: Int64Array) -> bool:
-    """Returns whether the positions of the values within each list are 0, 1, 2, ...
-
-    Args:
-      positions: of each value.
-      offsets: where the values of each list begin, see `offsets_of_parents`.
-    """
-    starts = offsets[:-1][offsets[:-1] < offsets[1:]]
-    is_next = positions[1:] - positions[:-1] == 1
-    is_next[starts[1:] - 1] = True  # there the next list begins
-    return not positions[starts].any() and bool(is_next.all())
+    found = kernel.splits_of_coordinates(parent_indices[:, np.newaxis], [num_parents])
+    if found is not None:
+        return found[0]
+    if (parent_indices[1:] < parent_indices[:-1]).any():
+        raise SchemaError("Expected parent indices that ascend, found one below that before it")
+    first, last = parent_indices[0], parent_indices[-1]
+    outside = first if first < 0 else last
+    raise SchemaError(f"Expected parent indices below {num_parents}, found {outside}")

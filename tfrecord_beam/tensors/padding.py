@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tfrecord_beam import kernel
 from tfrecord_beam.errors import DecodeError, Location
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.tensors.columns import list_lengths
@@ -25,8 +26,9 @@ def pad(value: NumpyTensor) -> AnyArray:
         _check_distinct(value.indices)
         return _scatter(value.values, value.indices, close_shape(value))
     if isinstance(value, RaggedValue):
-        indices = _ragged_indices(value)
-        lengths = [list_lengths(splits).max(initial=0) for splits in value.row_splits]
+        splits = [one.astype(np.int64, copy=False) for one in value.row_splits]
+        indices = kernel.coordinates(splits)
+        lengths = [list_lengths(one).max(initial=0) for one in splits]
         return _scatter(value.values, indices, np.array([len(value.row_splits[0]) - 1, *lengths]))
     return value
 
@@ -63,16 +65,6 @@ def _check_distinct(indices: Int64Array) -> None:
             f"Expected one value at each index of a padded tensor, found several at {index}",
             Location(record=row),
         )
-
-
-def _ragged_indices(value: RaggedValue) -> Int64Array:
-    """Returns where each value is: its row, its place in that, and so on for each level."""
-    indices = np.arange(len(value.row_splits[0]) - 1)[:, np.newaxis]
-    for splits in value.row_splits:
-        lengths = list_lengths(splits)
-        places = np.arange(splits[-1]) - np.repeat(splits[:-1], lengths)
-        indices = np.column_stack([np.repeat(indices, lengths, axis=0), places])
-    return indices
 
 
 def _scatter(values: AnyArray, indices: Int64Array, shape: Int64Array) -> AnyArray:

@@ -87,14 +87,24 @@ std::optional<int64_t> ByteSizeOf(const ArrowSchema& schema, const ArrowArray& a
 
 }  // namespace
 
+std::optional<Buffer> FindLengths(const ArrowSchema& schema, const ArrowArray& array) {
+  const std::string_view format = FormatOf(schema);
+  if (!IsList(format) && !IsString(format)) return std::nullopt;
+  Buffer lengths;
+  auto* const out = lengths.Allocate<int64_t>(array.length);
+  const Offsets offsets(array.buffers[1], HasWideOffsets(format), array.offset);
+  const Nulls nulls(array, array.offset);
+  for (int64_t i = 0; i < array.length; ++i) {
+    out[i] = (offsets[i + 1] - offsets[i]) * !nulls[i];
+  }
+  return lengths;
+}
+
 std::optional<RowSplits> FindRowSplits(const ArrowSchema& schema, const ArrowArray& array) {
   const std::string_view format = FormatOf(schema);
   if (!IsList(format) && !IsString(format)) return std::nullopt;
   RowSplits found;
-  const auto size = static_cast<size_t>(array.length + 1) * sizeof(int64_t);
-  found.splits.Reserve(size);
-  found.splits.Advance(size);
-  auto* const splits = found.splits.as<int64_t>();
+  auto* const splits = found.splits.Allocate<int64_t>(array.length + 1);
   splits[0] = 0;
   if (array.length == 0) return found;  // there may be no offsets
   const Offsets offsets(array.buffers[1], HasWideOffsets(format), array.offset);

@@ -16,7 +16,10 @@ struct RowSplits {
   bool without_gaps = true;  // whether the values that null lists span, of no list, are none
 };
 
-// All three: none if the type is not served.
+// All of these: none if the type is not served.
+
+// How long each list or string is, as int64; 0 for a null one.
+std::optional<Buffer> FindLengths(const ArrowSchema& schema, const ArrowArray& array);
 
 // Of lists, or of strings, whose values are bytes.
 std::optional<RowSplits> FindRowSplits(const ArrowSchema& schema, const ArrowArray& array);

@@ -53,9 +53,17 @@ std::optional<Result> AskArray(const py::object& object,
   return function(imported.schema(), imported.array());
 }
 
+constexpr const char* kNoLists = "Expected an array of lists or strings, found another";
+
+py::array ElementLengths(const py::object& array) {
+  std::optional<Buffer> lengths = AskArray(array, FindLengths);
+  if (!lengths) throw py::value_error(kNoLists);
+  return MakeVector(std::move(*lengths));
+}
+
 py::tuple RowSplitsOf(const py::object& array) {
   std::optional<RowSplits> found = AskArray(array, FindRowSplits);
-  if (!found) throw py::value_error("Expected an array of lists or strings, found another");
+  if (!found) throw py::value_error(kNoLists);
   py::object first = py::none();
   if (found->without_gaps) first = py::int_(found->first);
   return py::make_tuple(MakeVector(std::move(found->splits)), found->longest, first);
@@ -105,18 +113,19 @@ py::object SplitsOfCoordinates(const Int64Array& coordinates, const std::vector<
   }
   const MatrixView view{reinterpret_cast<const char*>(coordinates.data()), coordinates.shape(0),
                         coordinates.strides(0), coordinates.strides(1)};
-  std::optional<Buffer> splits;
+  std::optional<FoundSplits> found;
   {
     const py::gil_scoped_release release;
-    splits = FindSplits(view, shape);
+    found = FindSplits(view, shape);
   }
-  if (!splits) return py::none();
-  return MakeVector(std::move(*splits));
+  if (!found) return py::none();
+  return py::make_tuple(MakeVector(std::move(found->splits)), found->without_gaps);
 }
 
 }  // namespace
 
 void BindArrays(py::module_& module) {
+  module.def("element_lengths", &ElementLengths, py::arg("array"));
   module.def("row_splits", &RowSplitsOf, py::arg("array"));
   module.def(
       "byte_size", [](const py::object& array) { return AskArray(array, ByteSize); },

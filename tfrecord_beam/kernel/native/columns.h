@@ -52,6 +52,15 @@ class Buffer {
     return end();
   }
 
+  // Makes room for `count` values, which are not cleared, in an empty buffer.
+  template <typename T>
+  T* Allocate(int64_t count) {
+    const size_t size = static_cast<size_t>(count) * sizeof(T);
+    Reserve(size == 0 ? 1 : size);
+    size_ = size;
+    return as<T>();
+  }
+
   void Advance(size_t bytes) { size_ += bytes; }
   void Truncate(size_t size) { size_ = size; }
 

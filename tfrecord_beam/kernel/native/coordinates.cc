@@ -8,17 +8,10 @@
 namespace tfrecord_beam {
 namespace {
 
-int64_t* Allocate(int64_t count, Buffer* buffer) {
-  const auto size = static_cast<size_t>(count) * sizeof(int64_t);
-  buffer->Reserve(std::max<size_t>(size, 1));
-  buffer->Advance(size);
-  return buffer->as<int64_t>();
-}
-
 // The coordinates of what lists hold, by those of the lists, `rank` for each.
 Buffer Descend(const int64_t* lists, size_t rank, SplitsView splits) {
   Buffer coordinates;
-  int64_t* out = Allocate(splits.total() * static_cast<int64_t>(rank + 1), &coordinates);
+  int64_t* out = coordinates.Allocate<int64_t>(splits.total() * static_cast<int64_t>(rank + 1));
   for (int64_t list = 0; list < splits.lists; ++list, lists += rank) {
     const int64_t length = splits.data[list + 1] - splits.data[list];
     for (int64_t place = 0; place < length; ++place) {
@@ -36,17 +29,23 @@ bool AreSplits(SplitsView splits) {
 }
 
 Buffer FindParents(SplitsView splits) {
+  // Most lists are short, and of lengths that no processor foresees: so many are written always.
+  constexpr int64_t kAtOnce = 8;
   Buffer parents;
-  int64_t* out = Allocate(splits.total(), &parents);
+  int64_t* out = parents.Allocate<int64_t>(splits.total() + kAtOnce);
   for (int64_t list = 0; list < splits.lists; ++list) {
-    out = std::fill_n(out, splits.data[list + 1] - splits.data[list], list);
+    const int64_t length = splits.data[list + 1] - splits.data[list];
+    std::fill_n(out, kAtOnce, list);
+    if (length > kAtOnce) std::fill_n(out + kAtOnce, length - kAtOnce, list);
+    out += length;
   }
+  parents.Truncate(static_cast<size_t>(splits.total()) * sizeof(int64_t));
   return parents;
 }
 
 Buffer FindCoordinates(const std::vector<SplitsView>& levels) {
   Buffer coordinates;
-  int64_t* const rows = Allocate(levels[0].lists, &coordinates);
+  int64_t* const rows = coordinates.Allocate<int64_t>(levels[0].lists);
   for (int64_t row = 0; row < levels[0].lists; ++row) rows[row] = row;
   size_t rank = 1;
   for (const SplitsView& splits : levels) {
@@ -55,24 +54,31 @@ Buffer FindCoordinates(const std::vector<SplitsView>& levels) {
   return coordinates;
 }
 
-std::optional<Buffer> FindSplits(MatrixView coordinates, const std::vector<int64_t>& shape) {
-  Buffer splits;
-  int64_t* const begin = Allocate(shape[0] + 1, &splits);
-  int64_t* const end = begin + shape[0] + 1;
-  int64_t* out = begin;
+std::optional<FoundSplits> FindSplits(MatrixView coordinates, const std::vector<int64_t>& shape) {
+  FoundSplits found;
+  int64_t* const splits = found.splits.Allocate<int64_t>(shape[0] + 1);
+  std::fill_n(splits, shape[0] + 1, 0);
+  int64_t last_row = 0;
+  int64_t first = 0;  // value of the row
   for (int64_t value = 0; value < coordinates.rows; ++value) {
     const char* at = coordinates.data + value * coordinates.row_stride;
     const auto row = LoadWord<int64_t>(at);
+    int64_t place = row;
     for (const int64_t size : shape) {
-      const auto place = LoadWord<int64_t>(at);
+      place = LoadWord<int64_t>(at);
       if (place < 0 || place >= size) return std::nullopt;
       at += coordinates.column_stride;
     }
-    if (out - begin > row + 1) return std::nullopt;  // a row before that of the value before
-    while (out - begin <= row) *out++ = value;
+    if (row < last_row) return std::nullopt;
+    first = row == last_row ? first : value;
+    found.without_gaps &= place == value - first;
+    last_row = row;
+    splits[row + 1] = value + 1;  // the last value of the row has the last word
   }
-  std::fill(out, end, coordinates.rows);
-  return splits;
+  for (int64_t row = 0; row < shape[0]; ++row) {
+    splits[row + 1] = std::max(splits[row], splits[row + 1]);  // a row without values
+  }
+  return found;
 }
 
 }  // namespace tfrecord_beam

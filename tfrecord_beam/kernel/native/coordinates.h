@@ -36,8 +36,13 @@ Buffer FindParents(SplitsView splits);
 // there are levels. Each level has as many lists as the one before it, of one at least, holds.
 Buffer FindCoordinates(const std::vector<SplitsView>& levels);
 
+struct FoundSplits {
+  Buffer splits;
+  bool without_gaps = true;  // whether the last coordinates are 0, 1, 2, ... in each row
+};
+
 // The row splits of values with these coordinates. None unless they are within the shape, which has
 // a size for each of their numbers, and the first of these ascend.
-std::optional<Buffer> FindSplits(MatrixView coordinates, const std::vector<int64_t>& shape);
+std::optional<FoundSplits> FindSplits(MatrixView coordinates, const std::vector<int64_t>& shape);
 
 }  // namespace tfrecord_beam

@@ -7,7 +7,12 @@ built by pyarrow.
 
 from __future__ import annotations
 
-from tfrecord_beam.kernel.reference.arrays import byte_size, count_invalid_utf8, row_splits
+from tfrecord_beam.kernel.reference.arrays import (
+    byte_size,
+    count_invalid_utf8,
+    element_lengths,
+    row_splits,
+)
 from tfrecord_beam.kernel.reference.coordinates import (
     coordinates,
     parent_indices,
@@ -32,6 +37,7 @@ __all__ = [
     "coordinates",
     "count_invalid_utf8",
     "crc32c",
+    "element_lengths",
     "find_record",
     "frame",
     "masked_crc32c",

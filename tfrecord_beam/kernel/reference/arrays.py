@@ -12,6 +12,11 @@ from pyarrow import types
 _BINARY = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
 
 
+def element_lengths(array: Any) -> npt.NDArray[np.int64]:
+    """Returns how long each list or string is."""
+    return np.diff(row_splits(array)[0])
+
+
 def row_splits(array: Any) -> tuple[npt.NDArray[np.int64], int, int | None]:
     """Returns where lists end, the length of the longest, and where their values begin."""
     array = pa.array(array)

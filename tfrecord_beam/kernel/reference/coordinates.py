@@ -35,14 +35,18 @@ def coordinates(levels: Sequence[Int64Array]) -> Int64Array:
     return np.array(found, np.int64).reshape(-1, 1 + len(levels))
 
 
-def splits_of_coordinates(coordinates: Int64Array, shape: Sequence[int]) -> Int64Array | None:
-    """Returns the row splits of values with these coordinates, None for bad ones."""
+def splits_of_coordinates(
+    coordinates: Int64Array, shape: Sequence[int]
+) -> tuple[Int64Array, bool] | None:
+    """Returns the row splits of values with these coordinates, and whether there are no gaps."""
     if not shape or shape[0] < 0 or coordinates.ndim != 2 or coordinates.shape[1] != len(shape):
         raise ValueError("Expected as many coordinates of each value as sizes, found others")
     rows = coordinates[:, 0]
     if (coordinates < 0).any() or (coordinates >= shape).any() or (np.diff(rows) < 0).any():
         return None
-    return np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int64)
+    splits = np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int64)
+    places = np.arange(len(rows)) - splits[rows]
+    return splits, bool((coordinates[:, -1] == places).all())
 
 
 def _check_splits(splits: Any) -> Int64Array:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
+from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.options import check_bool, check_instance, check_list
 from tfrecord_beam.records.block import Int64Array
@@ -55,6 +56,9 @@ def TotalByteSize(
     if isinstance(table_or_batch, pa.Table):
         return sum(TotalByteSize(b, ignore_unsupported) for b in table_or_batch.to_batches())
     check_instance("table_or_batch", table_or_batch, pa.RecordBatch)
+    num_bytes = kernel.byte_size(table_or_batch)
+    if num_bytes is not None:
+        return num_bytes
     return sum(_byte_size(column, ignore_unsupported) for column in table_or_batch.columns)
 
 
