@@ -22,7 +22,7 @@ from tfrecord_beam.kernel.plan import (
     SequenceDecodePlan,
 )
 
-Int64Array = npt.NDArray[np.int64]
+_Int64Array = npt.NDArray[np.int64]
 
 class ArrowArrayExportable(Protocol):
     """An array or a record batch behind the Arrow PyCapsule protocol, as `pa.array` takes it."""
@@ -98,14 +98,14 @@ def frame(records: Sequence[Buffer]) -> bytes:
       EncodeError: a record takes 2 GiB or more.
     """
 
-def element_lengths(array: ArrowArrayExportable) -> Int64Array:
+def element_lengths(array: ArrowArrayExportable) -> _Int64Array:
     """Returns how long each list or string is, 0 for a null. It takes what `row_splits` takes.
 
     Raises:
       ValueError: the array is of another type.
     """
 
-def row_splits(array: ArrowArrayExportable) -> tuple[Int64Array, int, int | None]:
+def row_splits(array: ArrowArrayExportable) -> tuple[_Int64Array, int, int | None]:
     """Returns where lists end, how long the longest is, and where their values begin.
 
     Args:
@@ -138,14 +138,14 @@ def count_invalid_utf8(array: ArrowArrayExportable) -> int:
         `large_string`.
     """
 
-def parent_indices(splits: Int64Array) -> Int64Array:
+def parent_indices(splits: _Int64Array) -> _Int64Array:
     """Returns of each value the number of the list that it is in.
 
     Raises:
       ValueError: these are no row splits, see `row_splits`.
     """
 
-def coordinates(levels: Sequence[Int64Array]) -> Int64Array:
+def coordinates(levels: Sequence[_Int64Array]) -> _Int64Array:
     """Returns where each value of nested lists is, [values, 1 + levels].
 
     That is the number of its row, its place in the row, its place in what is there, and so on.
@@ -159,8 +159,8 @@ def coordinates(levels: Sequence[Int64Array]) -> Int64Array:
     """
 
 def splits_of_coordinates(
-    coordinates: Int64Array, shape: Sequence[int]
-) -> tuple[Int64Array, bool] | None:
+    coordinates: _Int64Array, shape: Sequence[int]
+) -> tuple[_Int64Array, bool] | None:
     """Returns the row splits of values of which the coordinates are known, None for bad ones.
 
     Good ones are from 0 on and below the sizes of the shape, and in order of their rows.
