@@ -11,6 +11,7 @@ import pytest
 
 from tests.compat.peers import import_peer
 from tests.tfxio.pipelines import run
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions
 from tfrecord_beam.tfxio.dataset_tfxio import DatasetTFXIO, DatasetTFXIOOptions
 
 tf = import_peer("tensorflow")
@@ -62,6 +63,21 @@ def test_data_set_of_fixed_batches(
             [i] for i in range(8)
         ]
     assert len(list(tmp_path.rglob("*.arrow"))) == 2 * (num_shards or 1)
+
+
+def test_without_beam() -> None:
+    tfxio = DatasetTFXIO(dataset())
+    options = RecordBatchesOptions(6, num_epochs=2, shuffle=False)
+    batches = list(tfxio.RecordBatches(options))
+    assert [batch.num_rows for batch in batches] == [6, 6, 6, 2]
+    assert {batch.schema for batch in batches} == {tfxio.ArrowSchema()}
+    ids = [row for batch in batches for row in batch.column("id").to_pylist()]
+    assert ids == 2 * [[i] for i in range(10)]
+    shuffled = list(tfxio.RecordBatches(options._replace(shuffle=True, shuffle_seed=1)))
+    assert rows(shuffled) == rows(batches)
+    assert shuffled != batches
+    with pytest.raises(ValueError, match="batch_size"):
+        tfxio.RecordBatches(options._replace(batch_size=0))
 
 
 Point = collections.namedtuple("Point", ["x", "y"])

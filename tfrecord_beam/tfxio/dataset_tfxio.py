@@ -19,6 +19,8 @@ from tfrecord_beam.options import check_instance, check_int, check_path
 from tfrecord_beam.records.batch_stream import rebatch
 from tfrecord_beam.schema.names import as_names, check_distinct
 from tfrecord_beam.schema.representations import TensorRepresentations
+from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
+from tfrecord_beam.tfxio.epochs import repeat_epochs
 from tfrecord_beam.tfxio.tensor_adapter import TensorAdapterConfig
 from tfrecord_beam.tfxio.tensor_to_arrow import TensorsToRecordBatchConverter
 from tfrecord_beam.tfxio.tfxio import TFXIO
@@ -90,6 +92,15 @@ class DatasetTFXIO(TFXIO):
         """
         check_int("batch_size", batch_size, least=1, optional=True)
         return _ReadArrowFiles(self._write_files(batch_size))
+
+    def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
+        """Yields record batches, without Beam; each epoch iterates the data set anew.
+
+        Raises:
+          ValueError: an option is out of range.
+        """
+        check_options(options)
+        return repeat_epochs(lambda order, batch_size: self._batches(), options)
 
     def ArrowSchema(self) -> pa.Schema:
         return self._converter.arrow_schema()

@@ -24,21 +24,38 @@ def read_epochs(
     read_files: ReadFiles,
     options: RecordBatchesOptions | TensorFlowDatasetOptions,
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the batches that the options ask for.
+    """Yields the batches that the options ask for, of files in another order in each epoch.
 
     Raises:
       FileNotFoundError: a pattern means no file.
     """
     files = [file.path for file in match_files(patterns, DirectFileSystem())]
+
+    def read(order: np.random.Generator | None, batch_size: int) -> Iterator[pa.RecordBatch]:
+        chosen = files if order is None else [files[i] for i in order.permutation(len(files))]
+        return read_files(chosen, batch_size)
+
+    return repeat_epochs(read, options)
+
+
+def repeat_epochs(
+    read: Callable[[np.random.Generator | None, int], Iterator[pa.RecordBatch]],
+    options: RecordBatchesOptions | TensorFlowDatasetOptions,
+) -> Iterator[pa.RecordBatch]:
+    """Yields the batches that the options ask for.
+
+    Args:
+      read: reads all rows once, in batches of best at most that many; given the source of the
+        random order, or None where rows come in theirs.
+      options: how often, in which order and in which batches they come.
+    """
     generator = np.random.default_rng(options.shuffle_seed)
 
     def read_epoch() -> Iterator[pa.RecordBatch]:
         if not options.shuffle:
-            return read_files(files, options.batch_size)
-        shuffled = [files[i] for i in generator.permutation(len(files))]
-        half = (options.shuffle_buffer_size + 1) // 2
+            return read(None, options.batch_size)
         return shuffle_rows(
-            read_files(shuffled, half),
+            read(generator, (options.shuffle_buffer_size + 1) // 2),
             buffer_rows=options.shuffle_buffer_size,
             generator=generator,
         )
