@@ -5,6 +5,7 @@ The runner is named: the one that Beam takes by default would download an engine
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import sys
 
@@ -13,6 +14,7 @@ import pytest
 from apache_beam.options.pipeline_options import PipelineOptions
 from apache_beam.testing.util import assert_that, equal_to
 
+from tests.contract.writing import SUFFIXES, no_warnings, stored
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tfrecord_beam.records.inference import infer_schema
@@ -73,3 +75,31 @@ def test_files_written_on_each_runner(
     assert sorted(records_in(tmp_path / "a*")) == sorted(RECORDS)
     assert all(not path.startswith(".") for path in paths_in(tmp_path))
     assert len(paths_in(tmp_path)) == 3 or num_shards is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("codec", SUFFIXES)
+def test_each_number_of_shards_and_of_records_on_each_runner(
+    mode: str, codec: str | None, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", ":".join(filter(None, sys.path)))
+    cases = [*itertools.product((None, 2, 5), (0, 1, 23))]
+    with no_warnings(), beam.Pipeline(options=options_of(mode)) as pipeline:
+        for shards, records in cases:
+            name = f"{shards} {records}"
+            _ = (
+                pipeline
+                | f"Create {name}" >> beam.Create(RECORDS[:records])
+                | f"Write {name}"
+                >> WriteToTFRecord(tmp_path / name / "a", num_shards=shards, compression=codec)
+            )
+    for shards, records in cases:
+        files = [*(tmp_path / f"{shards} {records}").iterdir()]
+        assert sorted(record for file in files for record in stored(file)) == sorted(
+            RECORDS[:records]
+        )
+        assert {file.name for file in files} == {
+            f"a-{shard:05}-of-{len(files):05}.tfrecord{SUFFIXES[codec]}"
+            for shard in range(len(files) if shards is None else shards)
+        }
