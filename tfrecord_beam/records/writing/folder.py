@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterable
 
 from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.records.index import index_path
+from tfrecord_beam.records.writing import retries
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames, checksum_path
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.retries import retry
 
 
 class OutputFolder:
@@ -44,15 +45,14 @@ class OutputFolder:
                 Location(others[0]),
                 "mode='overwrite' replaces them, 'append' adds to them",
             )
-        if mode == "append":
-            for other_id, folder in self.temporary_folders.items():
-                if any(other_id in path for path in self.own_files):
-                    raise WriteError(
-                        "Expected all files of an earlier write or none, found some of one that "
-                        "died, or that is just ending",
-                        Location(folder),
-                        f"delete the files with {other_id} in their names, and this folder",
-                    )
+
+    def find_unfinished(self) -> dict[str, str]:
+        """Returns the temporary folders, by the ids, of writes that append and have begun to."""
+        return {
+            write_id: folder
+            for write_id, folder in self.temporary_folders.items()
+            if any(write_id in path for path in self.own_files)
+        }
 
     def check_paths(self, finals: Iterable[str]) -> None:
         """Raises WriteError if one of the paths of new files is that of a folder."""
@@ -99,14 +99,31 @@ def open_folder(
     Raises:
       WriteError: it does not.
     """
+    folder = OutputFolder(options.names, file_system)
+    folder.check(options.mode, write_id)
+    if options.mode == "append":
+        _wait_for_ends(folder, options, file_system)
+    return folder
 
-    def look() -> OutputFolder:
-        folder = OutputFolder(options.names, file_system)
-        folder.check(options.mode, write_id)
-        return folder
 
-    # What looks like a write that died may be one that is just ending.
-    return retry(look) if options.mode == "append" else look()
+def _wait_for_ends(
+    folder: OutputFolder, options: WriteOptions, file_system: OutputFileSystem
+) -> None:
+    """Raises WriteError for a write that has put some of its files in place, and does not go on."""
+    unfinished = folder.find_unfinished()
+    for wait_sec in retries.WAITS_SEC:
+        if not unfinished:
+            return
+        time.sleep(wait_sec)
+        still = OutputFolder(options.names, file_system).find_unfinished()
+        unfinished = {write_id: unfinished[write_id] for write_id in unfinished.keys() & still}
+    if unfinished:
+        write_id, path = next(iter(unfinished.items()))
+        raise WriteError(
+            "Expected all files of an earlier write or none, found some of one that died",
+            Location(path),
+            f"delete the files with {write_id} in their names, and this folder",
+        )
 
 
 def _is_partition(folder: str) -> bool:
