@@ -73,5 +73,5 @@ def test_negative_zero_is_zero() -> None:
 
 def test_one_number_many_times() -> None:
     histogram = of([1.0])
-    histogram.add_one(2.5, 3)
+    histogram.add(np.array([2.5]), 3)
     assert state(histogram) == state(of([1.0, 2.5, 2.5, 2.5]))

@@ -47,23 +47,19 @@ class Histogram:
     keys: Int64Array = dataclasses.field(default_factory=_no_numbers)
     counts: Int64Array = dataclasses.field(default_factory=_no_numbers)
 
-    def add(self, numbers: DoubleArray) -> None:
-        """Takes finite numbers in."""
+    def add(self, numbers: DoubleArray, times: int = 1) -> None:
+        """Takes finite numbers in, each so many times."""
         bits = (numbers + 0.0).view(np.int64)  # a sum, lest there be a -0.0
-        keys = np.where(bits < 0, bits ^ _MAGNITUDE, bits) >> self.shift
-        self._merge(*np.unique(keys, return_counts=True))
-
-    def add_one(self, number: float, count: int) -> None:
-        """Takes one finite number in, so many times."""
-        one = Histogram(self.shift)
-        one.add(np.array([number], np.float64))
-        self._merge(one.keys, one.counts * count)
+        keys = np.sort(np.where(bits < 0, bits ^ _MAGNITUDE, bits) >> self.shift)
+        firsts = _find_firsts(keys)
+        self._merge(keys[firsts], times * np.diff(firsts, append=len(keys)))
 
     def merge(self, other: Histogram) -> None:
         """Takes in all that another one counted."""
         shift = max(self.shift, other.shift)
-        self.keys, self.shift = self.keys >> (shift - self.shift), shift
-        self._merge(other.keys >> (shift - other.shift), other.counts)
+        self.keys, self.counts = _sum_by_key(self.keys >> (shift - self.shift), self.counts)
+        self.shift = shift
+        self._merge(*_sum_by_key(other.keys >> (shift - other.shift), other.counts))
 
     def numbers(self) -> DoubleArray:
         """Returns the number of each interval that is nearest to zero."""
@@ -71,9 +67,16 @@ class Histogram:
         return np.where(self.keys < 0, -magnitudes, magnitudes)
 
     def _merge(self, keys: Int64Array, counts: Int64Array) -> None:
-        keys, counts = _sum_by_key(
-            np.concatenate((self.keys, keys)), np.concatenate((self.counts, counts))
-        )
+        """Adds counts to those of intervals, whose numbers are distinct and ascending."""
+        if len(self.keys):
+            index = np.searchsorted(self.keys, keys)
+            if np.array_equal(self.keys.take(index, mode="clip"), keys):  # as most often
+                self.counts = self.counts.copy()
+                self.counts[index] += counts
+                return
+            keys, counts = _sum_by_key(
+                np.concatenate((self.keys, keys)), np.concatenate((self.counts, counts))
+            )
         while len(keys) > MAX_INTERVALS:
             self.shift += 1
             keys, counts = _sum_by_key(keys >> 1, counts)
@@ -82,7 +85,14 @@ class Histogram:
 
 def _sum_by_key(keys: Int64Array, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Returns the distinct keys, ascending, and the sum of the counts of each."""
-    order = np.argsort(keys, kind="stable")
-    keys, counts = keys[order], counts[order]
-    firsts = np.flatnonzero(np.diff(keys, prepend=keys[:1] - 1))
-    return keys[firsts], np.add.reduceat(counts, firsts) if len(firsts) else counts
+    order = np.argsort(keys)
+    keys = keys[order]
+    firsts = _find_firsts(keys)
+    return keys[firsts], np.add.reduceat(counts[order], firsts) if len(keys) else counts
+
+
+def _find_firsts(keys: Int64Array) -> Int64Array:
+    """Returns the index of the first of each run of equal keys."""
+    is_first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
+    return np.flatnonzero(is_first)

@@ -89,7 +89,7 @@ class NumberSummary:
         if least == most:  # as lengths often are
             self.zeros += 0 if least else len(numbers)
             self.total += Fraction(least) * len(numbers)
-            self.histogram.add_one(least, len(numbers))
+            self.histogram.add(np.array([least], np.float64), len(numbers))
             return
         self.zeros += len(numbers) - int(np.count_nonzero(numbers))
         self.total += _sum_ints(numbers) if numbers.dtype.kind == "i" else _sum_floats(numbers)
