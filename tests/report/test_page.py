@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.resources
+import os
 import pathlib
 import re
 import sys
@@ -178,12 +179,21 @@ def test_bytes(tmp_path: pathlib.Path) -> None:
 
 
 def test_many_features(tmp_path: pathlib.Path) -> None:
-    names = ["n" * 5000, *(f"feature_{number}" for number in range(1999))]
+    names = ["n" * 5000, *(f"feature_{number}" for number in range(2000))]
     record = example(*(entry(name, int64(1)) for name in names))
     (tmp_path / "a").write_bytes(framed(record))
     page = make_page(tmp_path / "a", tmp_path)
+    assert page.texts_in("dd")[3] == "2,001"
     assert len(page.all("article")) == 2000
-    assert page.texts_in("caption")[-1].endswith("50 of 2,000 features")
+    assert any(text.endswith("Shown are the first 2,000, by name.") for text in page.texts_in("p"))
+    assert page.texts_in("caption")[-1].endswith("50 of 2,001 features")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are text elsewhere")
+def test_names_of_files_that_are_no_text(tmp_path: pathlib.Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
+    pathlib.Path(path).write_bytes(framed(b""))
+    assert f"{tmp_path}/\\udcff" in make_page(path, tmp_path).texts_in("bdi")
 
 
 def test_without_jinja2(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,8 +18,10 @@ from tests.contract.writing import SUFFIXES, no_warnings, stored
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tfrecord_beam.records.inference import infer_schema
+from tfrecord_beam.report.write import write_report
 from tfrecord_beam.transforms.infer import InferSchema
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
+from tfrecord_beam.transforms.report import WriteReport
 from tfrecord_beam.transforms.write import WriteToTFRecord
 
 MODES = [
@@ -103,3 +105,15 @@ def test_each_number_of_shards_and_of_records_on_each_runner(
             f"a-{shard:05}-of-{len(files):05}.tfrecord{SUFFIXES[codec]}"
             for shard in range(len(files) if shards is None else shards)
         }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_report_is_the_same_on_each_runner(
+    mode: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", ":".join(filter(None, sys.path)))
+    files = write_files(tmp_path)
+    expected = write_report(files, tmp_path / "expected", SCHEMA)
+    with beam.Pipeline(options=options_of(mode)) as pipeline:
+        _ = pipeline | WriteReport(files, tmp_path / "page", SCHEMA, desired_bundle_bytes=400)
+    assert (tmp_path / "page").read_bytes() == pathlib.Path(expected.path).read_bytes()

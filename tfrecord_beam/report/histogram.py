@@ -51,8 +51,8 @@ class Histogram:
         """Takes finite numbers in, each so many times."""
         bits = (numbers + 0.0).view(np.int64)  # a sum, lest there be a -0.0
         keys = np.sort(np.where(bits < 0, bits ^ _MAGNITUDE, bits) >> self.shift)
-        firsts = _find_firsts(keys)
-        self._merge(keys[firsts], times * np.diff(firsts, append=len(keys)))
+        bounds = _find_runs(keys)
+        self._merge(keys[bounds[:-1]], times * (bounds[1:] - bounds[:-1]))
 
     def merge(self, other: Histogram) -> None:
         """Takes in all that another one counted."""
@@ -86,13 +86,13 @@ class Histogram:
 def _sum_by_key(keys: Int64Array, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Returns the distinct keys, ascending, and the sum of the counts of each."""
     order = np.argsort(keys)
-    keys = keys[order]
-    firsts = _find_firsts(keys)
-    return keys[firsts], np.add.reduceat(counts[order], firsts) if len(keys) else counts
+    keys, counts = keys[order], counts[order]
+    firsts = _find_runs(keys)[:-1]
+    return keys[firsts], np.add.reduceat(counts, firsts) if len(keys) else counts
 
 
-def _find_firsts(keys: Int64Array) -> Int64Array:
-    """Returns the index of the first of each run of equal keys."""
-    is_first = np.ones(len(keys), bool)
-    np.not_equal(keys[1:], keys[:-1], out=is_first[1:])
-    return np.flatnonzero(is_first)
+def _find_runs(keys: Int64Array) -> Int64Array:
+    """Returns where runs of equal keys begin, and behind them where the last one ends."""
+    is_bound = np.ones(len(keys) + 1, bool)
+    np.not_equal(keys[1:], keys[:-1], out=is_bound[1:-1])
+    return np.flatnonzero(is_bound)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _MAX_FILES = 50
 _MAX_FREQUENT = 8
+_MAX_FEATURES = 2000
 _MAX_COLUMNS = 50
 _TEMPLATES = "templates"
 
@@ -100,8 +101,10 @@ def render_page(summary: DatasetSummary, anomalies: Sequence[Anomaly] | None = N
             record_lengths=list(_figures(summary.record_lengths, "Bytes of a record")),
             record_facts=list(_number_facts(summary.record_lengths, zeros=False)),
             features=[
-                _view_feature(path, summary.statistics.features[path], summary) for path in paths
+                _view_feature(path, summary.statistics.features[path], summary)
+                for path in paths[:_MAX_FEATURES]
             ],
+            num_features=len(paths),
             anomalies=anomalies and sorted(anomalies, key=lambda each: (each.feature, each.reason)),
             columns=[path for path in paths if any(path in row.cells for row in summary.rows)],
             max_columns=_MAX_COLUMNS,

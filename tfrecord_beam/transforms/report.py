@@ -83,11 +83,11 @@ class WriteReport(FileSource):
         )
         blocks, corrupt = self._read_blocks(pipeline)
         summarizer = self._report.make_summarizer()
-        parts = [
+        parts = (
             files | "AddFiles" >> beam.ParDo(_Summarize(_add_file)),
             blocks | "AddBlocks" >> beam.ParDo(_SummarizeBlocks(summarizer)),
             *(each | "AddCorrupt" >> beam.ParDo(_Summarize(_add_corrupt)) for each in corrupt),
-        ]
+        )
         merge = beam.CombineGlobally(_MergeSummaries())  # type: ignore[no-untyped-call]  # of Beam
         return (
             parts
