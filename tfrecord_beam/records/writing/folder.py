@@ -120,7 +120,8 @@ def _wait_for_ends(
     if unfinished:
         write_id, path = next(iter(unfinished.items()))
         raise WriteError(
-            "Expected all files of an earlier write or none, found some of one that died",
+            "Expected all files of an earlier write or none, found some of one that died or "
+            "still goes on",
             Location(path),
             f"delete the files with {write_id} in their names, and this folder",
         )

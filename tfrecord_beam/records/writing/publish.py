@@ -72,13 +72,12 @@ def place_file(
 
     def rename() -> None:
         try:
-            file_system.rename(temporary, written.path, replace=replace)
+            file_system.rename(temporary, written.path, replace=options.replaces)
         except WriteError:
             if not _is_in_place(temporary, written, options, write, file_system, is_remade):
                 raise
             file_system.delete([temporary])
 
-    replace = options.replaces
     retry(rename)
     return written
 
@@ -94,6 +93,12 @@ def place_index(publication: Publication, file_system: OutputFileSystem) -> None
         return
     folder = temporary.rpartition("/")[0]
     retry(functools.partial(_put_index, index_data, written.path, folder, file_system))
+
+
+def _put_index(index_data: bytes, path: str, folder: str, file_system: OutputFileSystem) -> None:
+    temporary = make_temporary_path(folder)
+    write_file(file_system, temporary, index_data)
+    file_system.rename(temporary, index_path(path))
 
 
 def _is_in_place(
@@ -130,12 +135,6 @@ def tell_what_is_there(
     shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
     hint = f"{count_of(len(there), 'whole file')} of this name: {shown}"
     return WriteError(error.message, error.location, hint)
-
-
-def _put_index(index_data: bytes, path: str, folder: str, file_system: OutputFileSystem) -> None:
-    temporary = make_temporary_path(folder)
-    write_file(file_system, temporary, index_data)
-    file_system.rename(temporary, index_path(path))
 
 
 def finish(

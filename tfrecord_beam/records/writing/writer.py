@@ -140,8 +140,8 @@ class TFRecordWriter:
         Raises:
           EncodeError: it is not bytes, or has 2 GiB or more. The writer goes on without it.
         """
-        if self._state != "open":
-            raise self._refusal()
+        if self._state != "open":  # spares a call for each record
+            self._check_open()
         if type(record) is not bytes or len(record) > MAX_RECORD_BYTES:
             record = self._to_bytes(record)
         self._pending.append(record)
@@ -158,8 +158,7 @@ class TFRecordWriter:
           EncodeError: a value does not fit into a record. After both the writer goes on without the
             batch.
         """
-        if self._state != "open":
-            raise self._refusal()
+        self._check_open()
         frames = self._batches.encode(batch)
         self._write_pending()
         with self._discarding():
@@ -171,8 +170,7 @@ class TFRecordWriter:
         They are then in the file of the hidden name, but for what a codec keeps in order to
         compress it with what follows. Nothing is at the path before the writer is closed.
         """
-        if self._state != "open":
-            raise self._refusal()
+        self._check_open()
         self._write_pending()
         with self._discarding():
             self._file.flush()
@@ -187,8 +185,7 @@ class TFRecordWriter:
         """
         if self._state == "closed":
             return
-        if self._state != "open":
-            raise self._refusal()
+        self._check_open()
         self._write_pending()
         with self._discarding():
             self._file.close()
@@ -245,10 +242,11 @@ class TFRecordWriter:
         if self._process == os.getpid():  # else it is another's
             self._file.discard()
 
-    def _refusal(self) -> WriteError:
-        """Returns the error for a call that comes too late."""
-        found = "it closed" if self._state == "closed" else "that an earlier call had failed"
-        return WriteError(f"Expected an open writer, found {found}", Location(self.path))
+    def _check_open(self) -> None:
+        """Raises WriteError for a call that comes too late."""
+        if self._state != "open":
+            found = "it closed" if self._state == "closed" else "that an earlier call had failed"
+            raise WriteError(f"Expected an open writer, found {found}", Location(self.path))
 
     def _estrangement(self, where: str) -> WriteError:
         """Returns the error for a writer that comes to another process."""
