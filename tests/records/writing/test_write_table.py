@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +25,8 @@ from tfrecord_beam import (
     read_table,
     write_table,
 )
-from tfrecord_beam.records.writing import spill
+from tfrecord_beam.records.writing import spill, table as table_module
+from tfrecord_beam.records.writing.bundle import BundleWriter
 
 SCHEMA_OF_IDS = schema_pb2.Schema(feature=[{"name": "id", "type": "INT"}])
 CODECS = [None, "gzip", "zlib", "bz2", "zstd", "lz4", "snappy"]
@@ -364,3 +367,45 @@ def test_value_that_cannot_be_encoded_is_found_in_the_table(tmp_path: pathlib.Pa
     with pytest.raises(EncodeError) as caught:
         write_table(table, tmp_path / "a")
     assert (caught.value.record, caught.value.feature) == (3, "x")
+
+
+def test_a_batch_is_written_while_the_next_is_made(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_module, "_WORTH_A_THREAD", 0)
+    add, next_is_made = BundleWriter.add, threading.Event()
+
+    def wait_and_add(self: BundleWriter, rows: Any) -> None:
+        assert next_is_made.wait(60)
+        add(self, rows)
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch({"id": [0, 1]})
+        next_is_made.set()
+        yield from (pa.record_batch({"id": [i, i + 1]}) for i in range(2, 40, 2))
+
+    monkeypatch.setattr(BundleWriter, "add", wait_and_add)
+    options: dict[str, Any] = {"max_records_per_shard": 7}
+    files = write_table(batches(), tmp_path / "a", **options)
+    assert [file.num_records for file in files] == [7] * 5 + [5]
+    ids = read_table(tmp_path).column("id").to_pylist()
+    assert ids == [[i] for i in range(40)]
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_what_a_thread_cannot_write_is_an_error(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, at: int
+) -> None:
+    monkeypatch.setattr(table_module, "_WORTH_A_THREAD", 0)
+    add, calls = BundleWriter.add, itertools.count()
+
+    def fail(self: BundleWriter, rows: Any) -> None:
+        if next(calls) == at:
+            raise WriteError("the disk is full")
+        add(self, rows)
+
+    monkeypatch.setattr(BundleWriter, "add", fail)
+    batches = (pa.record_batch({"id": [i]}) for i in range(3))
+    with pytest.raises(WriteError, match="the disk is full"):
+        write_table(batches, tmp_path / "a")
+    assert paths_in(tmp_path) == []

@@ -26,6 +26,9 @@ from tfrecord_beam.records.writing.spill import SpillWriter
 from tfrecord_beam.records.writing.start import StartedWrite
 from tfrecord_beam.schema.features import FeatureKinds, check_kinds, merge_kinds
 
+EncodedRows = list[tuple[Partition, FramedRecords]]
+"""The records of a batch, by partition."""
+
 
 @dataclasses.dataclass(frozen=True)
 class BundleResult:
@@ -107,13 +110,13 @@ class BundleWriter:
           WriteError: a file cannot be written.
         """
         if isinstance(element, pa.RecordBatch):
-            self._write_batch(element, window)
+            self.add(self.encode(element), window)
         elif self._options.ordered:
             self._write_pairs(element, window)
         else:
             converted = convert_elements(element, self._encoding.types)
             if isinstance(converted, pa.RecordBatch):
-                self._write_batch(converted, window)
+                self.add(self.encode(converted), window)
             else:
                 self._write_records(converted, window)
 
@@ -144,20 +147,29 @@ class BundleWriter:
             writer.discard()
         self._file_system.remove_empty_folder(self.folder)
 
-    def _write_batch(self, batch: pa.RecordBatch, window: str) -> None:
+    def encode(self, batch: pa.RecordBatch) -> EncodedRows:
+        """Returns the records of a batch, for `add`, with the errors of `write`.
+
+        A thread may encode a batch while another one adds those before.
+        """
         columns = self._options.partition_by
         if columns is None:
-            self._add(window, (), self._batches.encode(batch))
-            return
+            return [((), self._batches.encode(batch))]
         rows = partition_rows(batch, columns)
         if not self._options.keep_partition_columns:
             self._check_folders(rows.kinds)
             batch = batch.select([name for name in batch.schema.names if name not in columns])
         frames = self._batches.encode(batch).take(rows.order)
-        for partition, (start, stop) in zip(
-            rows.partitions, itertools.pairwise(rows.bounds.tolist()), strict=True
-        ):
-            self._add(window, partition, frames.slice(start, stop))
+        bounds = itertools.pairwise(rows.bounds.tolist())
+        return [
+            (partition, frames.slice(start, stop))
+            for partition, (start, stop) in zip(rows.partitions, bounds, strict=True)
+        ]
+
+    def add(self, rows: EncodedRows, window: str = "") -> None:
+        """Adds records that `encode` has made, with the errors of `write`."""
+        for partition, frames in rows:
+            self._add(window, partition, frames)
 
     def _check_folders(self, kinds: FeatureKinds) -> None:
         """Raises SchemaError for columns that would read back as other values than these."""

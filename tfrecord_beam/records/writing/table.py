@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent import futures
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,12 @@ import pyarrow as pa
 from tfrecord_beam.errors import EncodeError, WriteError
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.paths import DirectFileSystem
-from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
+from tfrecord_beam.records.writing.bundle import (
+    BundleResult,
+    BundleWriter,
+    EncodedRows,
+    check_results,
+)
 from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.inputs import open_rows
@@ -29,6 +35,9 @@ from tfrecord_beam.records.writing.start import StartedWrite, start_write
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
+
+_WORTH_A_THREAD = 1 << 20
+"""Bytes of records from which on another thread writes them: to hand over takes some 30 us."""
 
 
 def write_table(
@@ -191,14 +200,37 @@ def _write_bundle(
 ) -> BundleResult:
     writer = BundleWriter(options, encoding, file_system, write, num_rows=num_rows)
     try:
-        for batch in batches:
-            try:
-                writer.write(batch)
-            except EncodeError as error:  # with the row in the batch
-                if error.record is None:
-                    raise
-                raise error.located(record=writer.num_records + error.record) from error.__cause__
+        _add_behind(_encode(batches, writer), writer)
         return writer.close()
     except BaseException:
         writer.discard()
         raise
+
+
+def _encode(batches: Iterable[pa.RecordBatch], writer: BundleWriter) -> Iterator[EncodedRows]:
+    """Yields the records of batches. An error has the number of the row in all of them."""
+    num_rows = 0
+    for batch in batches:
+        try:
+            yield writer.encode(batch)
+        except EncodeError as error:
+            if error.record is None:
+                raise
+            raise error.located(record=num_rows + error.record) from error.__cause__
+        num_rows += batch.num_rows
+
+
+def _add_behind(encoded: Iterable[EncodedRows], writer: BundleWriter) -> None:
+    """Adds the records of each batch, most of the time while the next one is encoded."""
+    with futures.ThreadPoolExecutor(1) as pool:
+        adding: futures.Future[None] | None = None
+        for rows in encoded:
+            if adding is not None:
+                adding.result()
+                adding = None
+            if sum(frames.num_bytes for _, frames in rows) < _WORTH_A_THREAD:
+                writer.add(rows)
+            else:
+                adding = pool.submit(writer.add, rows)
+        if adding is not None:
+            adding.result()
