@@ -51,6 +51,12 @@ def test_parts_of_an_error(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def test_hint_at_an_option_that_is_not_there(parser: argparse.ArgumentParser) -> None:
+    for hint in ("null_values='drop' does", "raw_record_column_name may name it"):
+        error = SchemaError("Expected mode to be x", Location("a"), hint)
+        assert describe_error(error, parser) == "Expected --mode to be x - at a"
+
+
 def test_errors_of_the_system() -> None:
     for error, text in (
         (PermissionError(13, "Permission denied", "a"), "Permission denied - at a"),

@@ -22,7 +22,7 @@ _NAME = re.compile(
 
 
 def describe_error(error: Exception, parser: argparse.ArgumentParser | None = None) -> str:
-    """Returns the text of an error.
+    """Returns the text of an error. A hint at an option that the verb does not have is left out.
 
     >>> parser = argparse.ArgumentParser()
     >>> _ = parser.add_argument("--to", dest="target_format"), parser.add_argument("--mode")
@@ -44,4 +44,8 @@ def describe_error(error: Exception, parser: argparse.ArgumentParser | None = No
             return _OTHERS.get(found[0], found[0])
         return flag if found["value"] is None else f"{flag} {found['value']}"
 
-    return _NAME.sub(rename, str(error))
+    text = str(error)
+    hint = error.hint if isinstance(error, TFRecordBeamError) else None
+    if hint is not None and any(rename(found) == found[0] for found in _NAME.finditer(hint)):
+        text = text.replace(f" ({hint})", "")
+    return _NAME.sub(rename, text)

@@ -177,11 +177,12 @@ def project_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBat
     ['b']
 
     Raises:
-      SchemaError: there is no such column, or a name comes twice.
+      SchemaError: there is no such column, or a name comes twice, here or in the batch.
     """
     names = as_names(columns, "columns")
     check_distinct(names, "columns")
     check_known(names, batch.schema.names, "columns")
+    check_distinct([name for name in batch.schema.names if name in names], "columns of a batch")
     return batch.select(list(names))
 
 

@@ -312,6 +312,20 @@ def test_value_that_cannot_be_encoded_is_found_in_its_file(tmp_path: pathlib.Pat
     assert (caught.value.file, caught.value.record) == (str(tmp_path / "c.parquet"), 1)
 
 
+def test_columns_that_cannot_be_encoded_are_found_in_their_file(tmp_path: pathlib.Path) -> None:
+    for name, table in (
+        ("b", pa.table({"x": [{"y": 1}]})),
+        ("c", pa.table({"x": ["text"]})),
+        ("d", pa.Table.from_arrays([pa.array([1])] * 2, ["x", "x"])),
+    ):
+        pq.write_table(pa.table({"x": [1]}), tmp_path / "a.parquet")
+        path = tmp_path / f"{name}.parquet"
+        pq.write_table(table, path)
+        with pytest.raises(SchemaError) as caught:
+            convert([tmp_path / "a.parquet", path], tmp_path / "new.tfrecord")
+        assert caught.value.file == str(path)
+
+
 @pytest.mark.parametrize(
     ("option", "hint"),
     [

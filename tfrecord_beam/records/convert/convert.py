@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tfrecord_beam.errors import EncodeError, render
+from tfrecord_beam.errors import EncodeError, SchemaError, render
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_function
 from tfrecord_beam.records.convert.columns import choose_columns, choose_schema
@@ -206,11 +206,12 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
                 mode=conversion.mode,
                 **conversion.write_options,
             )
-    except EncodeError as error:
-        if error.record is None or not first_rows:
+    except (EncodeError, SchemaError) as error:
+        if error.file is not None or not first_rows:
             raise
-        file, first = [each for each in first_rows.items() if each[1] <= error.record][-1]
-        raise error.located(file=file, record=error.record - first) from error.__cause__
+        file, first = [*first_rows.items()][-1]
+        record = None if error.record is None else error.record - first
+        raise error.located(file=file, record=record) from error.__cause__
 
 
 def _iter_files(

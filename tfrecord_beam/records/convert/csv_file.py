@@ -175,7 +175,7 @@ class _Content:
         raw.seek(0)
         codec = detect_codec(raw.read(HEAD_BYTES), path)
         raw.seek(0)
-        self._stream = open_decompressed(raw, codec)
+        self._stream = open_decompressed(_Kept(raw), codec)
         self._last = b""
         self.quote = OpenQuote()
         self.is_read = False
@@ -196,3 +196,12 @@ class _Content:
 
     def close(self) -> None:
         """Does nothing: who opened the file closes it."""
+
+
+class _Kept:
+    """A file that stays open when a decompressor is dropped: Arrow's close what they read."""
+
+    def __init__(self, raw: BinaryFile) -> None:
+        self.read, self.readinto, self.seek, self.tell = raw.read, raw.readinto, raw.seek, raw.tell
+
+    def close(self) -> None: ...

@@ -28,8 +28,6 @@ _BATCH_ROWS, _BATCH_BYTES = 1 << 16, 64 << 20
 
 _JSON_BLOCK_BYTES = 1 << 20
 
-_JSON_HINT = "give a schema, if it is numbers of which some are integers"
-
 _ARROW_MAGIC = b"ARROW1"
 
 
@@ -142,7 +140,7 @@ def _iter_json(raw: BinaryFile, path: str, types: RowTypes) -> Iterator[pa.Recor
             yield convert_elements([_parse_json(block, index) for index in rows], types)
         except EncodeError as error:
             place = block.location(rows[error.record or 0], error.feature)
-            raise DecodeError(error.message, place, error.hint or _JSON_HINT) from None
+            raise DecodeError(error.message, place, error.hint) from None
 
 
 def _parse_json(block: LineBlock, index: int) -> dict[str, Any]:

@@ -81,10 +81,13 @@ def infer_array(name: str, values: list[Any], expected: pa.DataType = NO_TYPE) -
     before = _infer(column[:refused], expected).type
     wanted = str(before)
     hint: str | None = "that is what the rows before have"
-    if isinstance(_find_refusal(column[: refused + 1], expected), UnicodeEncodeError):
-        wanted, hint = "text that UTF-8 can hold", None
-    elif pt.is_null(before):
+    if pt.is_null(before):
         wanted, hint = "numbers, bool, str, bytes, or lists of one kind of them", None
+    seen = column[: refused + 1]
+    if isinstance(_find_refusal(seen, expected), UnicodeEncodeError):
+        wanted, hint = "text that UTF-8 can hold", None
+    elif set(map(_find_family, _leaf_types(seen))) == {"int", "float"}:
+        hint = "a schema can say that ints are FLOAT, too"
     raise EncodeError(
         f"Expected {wanted} for feature {name!r}, found {describe(values[refused])}",
         Location(record=refused, feature=name),
