@@ -49,12 +49,12 @@ def publish(
     Raises:
       WriteError: it cannot be renamed, also when that is tried again.
     """
-    written = place_file(publication, options, write, file_system, is_remade=is_remade)
-    place_index(publication, file_system)
+    written = publish_file(publication, options, write, file_system, is_remade=is_remade)
+    publish_index(publication, file_system)
     return written
 
 
-def place_file(
+def publish_file(
     publication: Publication,
     options: WriteOptions,
     write: StartedWrite,
@@ -82,7 +82,7 @@ def place_file(
     return written
 
 
-def place_index(publication: Publication, file_system: OutputFileSystem) -> None:
+def publish_index(publication: Publication, file_system: OutputFileSystem) -> None:
     """Puts the index of a file that is in its place beside it, if it is to have one.
 
     Raises:

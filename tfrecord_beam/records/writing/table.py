@@ -26,8 +26,8 @@ from tfrecord_beam.records.writing.options import Mode, WriteOptions
 from tfrecord_beam.records.writing.plan import WrittenFile, name_files, plan_ending
 from tfrecord_beam.records.writing.publish import (
     finish,
-    place_file,
-    place_index,
+    publish_file,
+    publish_index,
     tell_what_is_there,
 )
 from tfrecord_beam.records.writing.shards import merge, plan_merges
@@ -174,8 +174,8 @@ def write_batches(
         publications = name_files(files, options, write)
         ending = plan_ending(publications, options, write, file_system)
         for publication in publications:
-            written.append(place_file(publication, options, write, file_system))
-            place_index(publication, file_system)
+            written.append(publish_file(publication, options, write, file_system))
+            publish_index(publication, file_system)
         finish(written, ending, options, file_system)
     except BaseException as error:
         with contextlib.suppress(WriteError):  # the first error is the one to tell
