@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +30,7 @@ from tests.tensors.batches import (
     sparse,
 )
 from tests.tensors.test_to_numpy import INTEGERS, NUMBERS
+from tfrecord_beam.tensors import to_tensorflow
 from tfrecord_beam.tfxio.tensor_adapter import TensorAdapter, TensorAdapterConfig
 
 tf = import_peer("tensorflow")
@@ -189,6 +191,32 @@ def test_same_tensors(case: Case, eager: bool) -> None:
     check_equal(tensor, expected.ToBatchTensors(case.batch, eager)["t"])
     if eager:
         assert found.TypeSpecs()["t"].is_compatible_with(tensor)
+
+
+SPARSE_CASES = st.one_of(varlen_cases(), sparse_cases())
+
+
+@given(case=SPARSE_CASES)
+def test_fields_of_sparse_tensors(case: Case) -> None:
+    """They are set without TensorFlow's constructor, and are those that it sets."""
+    tensor = TensorAdapter(config_of(case)).ToBatchTensors(case.batch, True)["t"]
+    built = tf.SparseTensor(tensor.indices, tensor.values, tensor.dense_shape)
+    fields, expected = vars(tensor), vars(built)
+    assert fields.keys() == expected.keys()
+    for name, field in fields.items():
+        if name == "_dense_shape_default":
+            assert field.as_list() == expected[name].as_list()
+        else:
+            assert field is expected[name]
+
+
+@given(case=SPARSE_CASES)
+def test_sparse_tensors_of_other_fields(case: Case) -> None:
+    """A TensorFlow whose sparse tensors have other fields makes them itself."""
+    adapter = TensorAdapter(config_of(case))
+    expected = adapter.ToBatchTensors(case.batch, True)["t"]
+    with mock.patch.object(to_tensorflow, "_sparse_tensor_has_known_fields", lambda: False):
+        check_equal(adapter.ToBatchTensors(case.batch, True)["t"], expected)
 
 
 @given(case=CASES)

@@ -53,13 +53,13 @@ class RaggedConverter:
             partitions.pop()
         self._partitions = partitions
         self._inner_shape = tuple(inner_shape)
-        is_int32 = ragged.row_partition_dtype == schema_pb2.TensorRepresentation.INT32
+        self._is_int32 = ragged.row_partition_dtype == schema_pb2.TensorRepresentation.INT32
         rank = self._column.depth + len(self._partitions)
         self.spec = RaggedSpec(
             self._column.dtype,
             (None,) * (1 + rank) + self._inner_shape,
             rank,
-            np.dtype(np.int32 if is_int32 else np.int64),
+            np.dtype(np.int32 if self._is_int32 else np.int64),
         )
 
     def __call__(self, batch: pa.RecordBatch) -> RaggedValue:
@@ -73,7 +73,7 @@ class RaggedConverter:
         splits = lists.splits
         if self._partitions or self._inner_shape:
             splits = self._partition(batch, lists)
-        if self.spec.splits_dtype == np.int32:
+        if self._is_int32:
             splits = tuple(self._to_int32(one, lists) for one in splits)
         return RaggedValue(lists.values.reshape(-1, *self._inner_shape), splits)
 

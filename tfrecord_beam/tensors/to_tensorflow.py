@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfrecord_beam.tensors.memory import as_writable, is_aligned
@@ -38,11 +39,12 @@ def to_eager_tensor(value: NumpyTensor) -> EagerTensor:
     import tensorflow as tf
 
     if isinstance(value, SparseValue):
-        return tf.SparseTensor(*map(_to_tensor, value))
+        return _to_sparse_tensor(value)
     if isinstance(value, RaggedValue):
-        return tf.RaggedTensor.from_nested_row_splits(
-            _to_tensor(value.values), [*map(_to_tensor, value.row_splits)], validate=False
-        )
+        ragged = _to_tensor(value.values)
+        for splits in reversed(value.row_splits):
+            ragged = tf.RaggedTensor.from_row_splits(ragged, _to_tensor(splits), validate=False)
+        return ragged
     return _to_tensor(value)
 
 
@@ -58,6 +60,32 @@ def to_tensor_value(value: NumpyTensor) -> Any:
             ragged = tf.compat.v1.ragged.RaggedTensorValue(ragged, splits)
         return ragged
     return value
+
+
+def _to_sparse_tensor(value: SparseValue) -> tf.SparseTensor:
+    """Returns what `tf.SparseTensor` makes of the parts.
+
+    It looks whether they go together, as those of a converter do, for longer than all else takes.
+    So its fields are set here, provided that they are those that are known.
+    """
+    import tensorflow as tf
+
+    parts = [*map(_to_tensor, value)]
+    if not _sparse_tensor_has_known_fields():
+        return tf.SparseTensor(*parts)
+    tensor = tf.SparseTensor.__new__(tf.SparseTensor)
+    tensor._indices, tensor._values, tensor._dense_shape = parts
+    sizes = value.dense_shape.tolist()
+    tensor._dense_shape_default = tf.TensorShape([None if size < 0 else size for size in sizes])
+    return tensor
+
+
+@functools.cache
+def _sparse_tensor_has_known_fields() -> bool:
+    import tensorflow as tf
+
+    fields = vars(tf.SparseTensor([[0]], [0], [1]))
+    return set(fields) == {"_indices", "_values", "_dense_shape", "_dense_shape_default"}
 
 
 def _to_tensor(array: AnyArray) -> tf.Tensor:
