@@ -48,6 +48,25 @@ def test_as_many_integers_in_each_bar() -> None:
     assert make(list(range(100))).description.endswith("the highest, from 0 to 4, holds 5 of 100")
 
 
+def test_numbers_that_are_close_beside_their_size() -> None:
+    first = 17_031_030_101
+    assert bars(make([first, first + 1, first + 1, first + 2])) == [(0, 24), (80, 48), (160, 24)]
+    of_many = bars(make([first + 10 * number for number in range(5000)]))
+    assert len(of_many) == 24
+    assert min(height for _, height in of_many[:-1]) > 0.98 * HEIGHT
+
+
+def test_bars_share_wide_intervals() -> None:
+    rng = np.random.default_rng(3)
+    uniform = np.append(rng.random(200_000), [0, 1])
+    heights = [height for _, height in bars(make(uniform.tolist(), np.float32))]
+    assert min(heights) > 0.95 * HEIGHT
+
+
+def test_below_zero() -> None:
+    assert bars(make([-3, -3, -3, -3, -1, 0])) == [(0, 48), (120, 12), (180, 12)]
+
+
 def test_by_ratio_where_most_would_be_in_one_bar() -> None:
     chart = make([1] * 50 + [0] * 7 + [10**3, 10**6])
     assert chart.is_log

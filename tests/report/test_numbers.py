@@ -58,6 +58,10 @@ def test_of_floats(numbers: list[float]) -> None:
     assert summary.total == sum(map(Fraction, finite))
 
 
+def test_negative_zero_is_zero() -> None:
+    assert repr(facts(of([-0.0], np.float32))) == repr(facts(of([0.0], np.float32)))
+
+
 @given(st.lists(st.lists(FLOAT32, max_size=10), max_size=4))
 def test_parts_are_the_whole(parts: list[list[float]]) -> None:
     merged = NumberSummary()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tfrecord_beam.report.formats import format_number
-from tfrecord_beam.report.histogram import DoubleArray, Int64Array
+from tfrecord_beam.report.histogram import DoubleArray
 from tfrecord_beam.report.numbers import NumberSummary
 
 WIDTH = 240
@@ -48,7 +48,7 @@ class Chart:
 
 
 class _Bars(NamedTuple):
-    counts: Int64Array
+    counts: DoubleArray  # of an interval that several bars share each has a part
     edges: DoubleArray  # [bars + 1]
     of_integers: bool = False
     is_log: bool = False
@@ -71,21 +71,22 @@ def _describe_top(bars: _Bars) -> str:
     where = f"from {format_number(start)} to {format_number(stop)}"
     if start == stop:
         where = f"at {format_number(start)}"
-    return f"the highest, {where}, holds {bars.counts[top]:,} of {int(bars.counts.sum()):,}"
+    count, total = bars.counts[top], bars.counts.sum()
+    about = "" if count.is_integer() else "about "
+    return f"the highest, {where}, holds {about}{count:,.0f} of {total:,.0f}"
 
 
 def _choose_bars(summary: NumberSummary, least: float, most: float) -> _Bars:
-    numbers, counts = summary.histogram.numbers(), summary.histogram.counts
-    linear = _make_bars(numbers, counts, _linear_edges(least, most))
+    linear = _make_bars(summary, least, most, _linear_edges(least, most))
     linear = linear._replace(of_integers=isinstance(least, int))
-    positive = numbers > 0
+    positive = summary.histogram.keys > 0
     if least < 0 or not positive.any():
         return linear
-    smallest = max(float(numbers[positive][0]), least)
+    smallest = max(float(summary.histogram.bounds()[0][positive][0]), least)
     if most / smallest < _LOG_RATIO or linear.counts.max() < _LOG_SHARE * linear.counts.sum():
         return linear
     edges = np.geomspace(smallest, most, _MAX_BARS + 1)
-    return _make_bars(numbers[positive], counts[positive], edges)._replace(is_log=True)
+    return _make_bars(summary, least, most, edges)._replace(is_log=True)
 
 
 def _linear_edges(least: float, most: float) -> DoubleArray:
@@ -97,14 +98,17 @@ def _linear_edges(least: float, most: float) -> DoubleArray:
     return np.linspace(least, most, _MAX_BARS + 1)
 
 
-def _make_bars(numbers: DoubleArray, counts: Int64Array, edges: DoubleArray) -> _Bars:
-    last = len(edges) - 2
-    index = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, last)
-    in_bars = np.bincount(index, weights=counts, minlength=last + 1).astype(np.int64)
-    return _Bars(in_bars, edges)
+def _make_bars(summary: NumberSummary, least: float, most: float, edges: DoubleArray) -> _Bars:
+    """Returns bars of what is from the first edge on, by how many numbers are below each edge."""
+    bounds = np.stack(summary.histogram.bounds(), axis=1).ravel()
+    bounds = np.clip(bounds, least, np.nextafter(float(most), np.inf))
+    sums = np.append(0.0, np.cumsum(summary.histogram.counts))
+    below = np.interp(edges, bounds, np.stack((sums[:-1], sums[1:]), axis=1).ravel())
+    below[-1] = sums[-1]
+    return _Bars(np.diff(below), edges)
 
 
-def _draw_path(counts: Int64Array) -> str:
+def _draw_path(counts: DoubleArray) -> str:
     step = WIDTH / len(counts)
     width = _format(step * (1 - _GAP))
     heights = np.maximum(HEIGHT * counts / counts.max(), _LEAST_HEIGHT).tolist()

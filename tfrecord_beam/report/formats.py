@@ -7,13 +7,15 @@ _MOST_DIGITS = 15
 
 
 def format_number(number: float) -> str:
-    """Returns a number with all digits if it is whole, else with six.
+    """Returns a number with all digits if it is whole, else with about six.
 
-    >>> format_number(48842), format_number(38.64358543876172), format_number(1.5e300)
-    ('48,842', '38.6436', '1.5e+300')
+    >>> format_number(48842), format_number(38.64358543876172), format_number(17031400000.5)
+    ('48,842', '38.6436', '17,031,400,000')
     """
-    if number == int(number) and (isinstance(number, int) or abs(number) < 10**_MOST_DIGITS):
-        return f"{int(number):,}"
+    if isinstance(number, int):
+        return f"{number:,}"
+    if abs(number) < 10**_MOST_DIGITS and (abs(number) >= 10**6 or number == int(number)):
+        return f"{number:,.0f}"
     return f"{number:,.6g}"
 
 

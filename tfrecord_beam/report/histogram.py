@@ -13,10 +13,8 @@ DoubleArray = np.ndarray[Any, np.dtype[np.float64]]
 MAX_INTERVALS = 1024
 """How many intervals of one histogram may hold something."""
 
-_FINEST = 42
-"""The first `shift`: a power of two has 1,024 intervals, and each integer up to 2,048 its own."""
-
 _MAGNITUDE = np.int64((1 << 63) - 1)
+"""The bits of a double but its sign."""
 
 
 def _no_numbers() -> Int64Array:
@@ -25,17 +23,18 @@ def _no_numbers() -> Int64Array:
 
 @dataclasses.dataclass(eq=False)
 class Histogram:
-    """How many of the numbers are in which interval, which are finer where the numbers are small.
+    """How many of the numbers are in which interval.
 
     The bits of finite doubles, read as integers, are in the order of the doubles. Without their
-    last `shift` bits they number intervals, of which each power of two has equally many. Where too
-    many intervals would hold something, pairs of neighbours become one. A part of the numbers
-    never needs coarser intervals than all of them, so parts merge to what all would have given.
+    last `shift` bits they number intervals: at first each double is one of its own. Where too many
+    would hold something, pairs of neighbours become one: then a power of two has as many intervals
+    as the next. A part of the numbers never needs coarser intervals than all of them do, so parts
+    merge to what all would have given.
 
     >>> histogram = Histogram()
     >>> histogram.add(np.array([1.0, 1.0, 1000.0]))
-    >>> histogram.numbers().tolist(), histogram.counts.tolist()
-    ([1.0, 1000.0], [2, 1])
+    >>> histogram.counts.tolist()
+    [2, 1]
 
     Attributes:
       shift: how many bits are left out.
@@ -43,12 +42,12 @@ class Histogram:
       counts: int64 [intervals], how many numbers each holds.
     """
 
-    shift: int = _FINEST
+    shift: int = 0
     keys: Int64Array = dataclasses.field(default_factory=_no_numbers)
     counts: Int64Array = dataclasses.field(default_factory=_no_numbers)
 
     def add(self, numbers: DoubleArray, times: int = 1) -> None:
-        """Takes finite numbers in, each so many times."""
+        """Takes numbers of the range of float32 or int64 in, each so many times."""
         bits = (numbers + 0.0).view(np.int64)  # a sum, lest there be a -0.0
         keys = np.sort(np.where(bits < 0, bits ^ _MAGNITUDE, bits) >> self.shift)
         bounds = _find_runs(keys)
@@ -57,14 +56,13 @@ class Histogram:
     def merge(self, other: Histogram) -> None:
         """Takes in all that another one counted."""
         shift = max(self.shift, other.shift)
-        self.keys, self.counts = _sum_by_key(self.keys >> (shift - self.shift), self.counts)
+        self.keys, self.counts = _sum_runs(self.keys >> (shift - self.shift), self.counts)
         self.shift = shift
-        self._merge(*_sum_by_key(other.keys >> (shift - other.shift), other.counts))
+        self._merge(*_sum_runs(other.keys >> (shift - other.shift), other.counts))
 
-    def numbers(self) -> DoubleArray:
-        """Returns the number of each interval that is nearest to zero."""
-        magnitudes = (np.where(self.keys < 0, ~self.keys, self.keys) << self.shift).view(np.float64)
-        return np.where(self.keys < 0, -magnitudes, magnitudes)
+    def bounds(self) -> tuple[DoubleArray, DoubleArray]:
+        """Returns the least number of each interval, and the first one that is above it."""
+        return _number_of(self.keys << self.shift), _number_of((self.keys + 1) << self.shift)
 
     def _merge(self, keys: Int64Array, counts: Int64Array) -> None:
         """Adds counts to those of intervals, whose numbers are distinct and ascending."""
@@ -74,19 +72,22 @@ class Histogram:
                 self.counts = self.counts.copy()
                 self.counts[index] += counts
                 return
-            keys, counts = _sum_by_key(
-                np.concatenate((self.keys, keys)), np.concatenate((self.counts, counts))
-            )
+            keys, counts = np.concatenate((self.keys, keys)), np.concatenate((self.counts, counts))
+            order = np.argsort(keys)
+            keys, counts = _sum_runs(keys[order], counts[order])
         while len(keys) > MAX_INTERVALS:
             self.shift += 1
-            keys, counts = _sum_by_key(keys >> 1, counts)
+            keys, counts = _sum_runs(keys >> 1, counts)
         self.keys, self.counts = keys, counts
 
 
-def _sum_by_key(keys: Int64Array, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Returns the distinct keys, ascending, and the sum of the counts of each."""
-    order = np.argsort(keys)
-    keys, counts = keys[order], counts[order]
+def _number_of(key: Int64Array) -> DoubleArray:
+    """Returns the doubles whose bits, in order, are these integers."""
+    return np.where(key < 0, key ^ _MAGNITUDE, key).view(np.float64)
+
+
+def _sum_runs(keys: Int64Array, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Returns the distinct ones of ascending keys, and the sum of the counts of each."""
     firsts = _find_runs(keys)[:-1]
     return keys[firsts], np.add.reduceat(counts, firsts) if len(keys) else counts
 

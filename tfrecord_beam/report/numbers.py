@@ -84,7 +84,7 @@ class NumberSummary:
         self.histogram.merge(other.histogram)
 
     def _add_finite(self, numbers: Numbers) -> None:
-        least, most = numbers.min().item(), numbers.max().item()
+        least, most = numbers.min().item() + 0, numbers.max().item() + 0  # -0.0 is 0.0
         self._add_extremes(least, most)
         if least == most:  # as lengths often are
             self.zeros += 0 if least else len(numbers)
