@@ -125,7 +125,14 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
         ],
     },
     "partition_columns": {
-        "BeamSource iter_batches read_table convert": ["Hive", "", 5, True, [], ["hive"]]
+        "BeamSource DecodeRecordBlocks iter_batches read_table convert": [
+            "Hive",
+            "",
+            5,
+            True,
+            [],
+            ["hive"],
+        ]
     },
     "compression": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks iter_batches read_table count "

@@ -13,7 +13,14 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tests.frames import framed
 from tests.tfxio.pipelines import run
 from tests.wire import bytes_list, entry, example, feature_list, int64, sequence_example
-from tfrecord_beam import BeamSource, SchemaError, iter_batches, read_table
+from tfrecord_beam import (
+    BeamSource,
+    DecodeRecordBlocks,
+    ReadRecordBlocks,
+    SchemaError,
+    iter_batches,
+    read_table,
+)
 from tfrecord_beam.records.corruption import CorruptRecord
 
 INT, FLOAT, BYTES = schema_pb2.INT, schema_pb2.FLOAT, schema_pb2.BYTES
@@ -50,9 +57,12 @@ def read(path: Any, schema: Any = None, **options: Any) -> pa.Table:
         assert [name for name in table.schema.names if name in batch.schema.names] == (
             batch.schema.names
         )
-    source = BeamSource(path, schema, partition_columns="hive", **options)
-    found = [row for batch in run(source).elements for row in batch.to_pylist()]
-    assert sorted(map(str, found)) == sorted(map(str, rows))
+    for steps in (
+        [BeamSource(path, schema, partition_columns="hive", **options)],
+        [ReadRecordBlocks(path), DecodeRecordBlocks(schema, partition_columns="hive", **options)],
+    ):
+        found = [row for batch in run(*steps).elements for row in batch.to_pylist()]
+        assert sorted(map(str, found)) == sorted(map(str, rows))
     return table
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
+from tfrecord_beam.records.partition_columns import PartitionColumns, choose_decoder
 from tfrecord_beam.schema.arrow import RecordType, decode_plan, plan_names
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import (
@@ -46,17 +47,16 @@ class _Decoding(beam.PTransform):
     ) -> None:
         super().__init__()
         check_error_handler(error_handler, max_corrupt_records)
-        plan = decode_plan(
+        self._plan = decode_plan(
             schema,
             columns=columns,
             raw_record_column=raw_record_column_name,
             record_type=record_type,
         )
-        self._decoder = RecordDecoder(plan, record_type)
         self._error_handler = error_handler
         self._max_corrupt_records = max_corrupt_records
         self._shown = show_options(
-            columns=plan_names(plan),
+            columns=plan_names(self._plan),
             raw_record_column_name=raw_record_column_name,
             record_type=record_type,
             error_handler=error_handler,
@@ -94,6 +94,34 @@ class DecodeRecordBlocks(_Decoding):
     Raises:
       SchemaError: as for `BeamSource`, as is DecodeError in the pipeline.
     """
+
+    def __init__(
+        self,
+        schema: SchemaSource | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        raw_record_column_name: str | None = None,
+        record_type: RecordType = "Example",
+        partition_columns: PartitionColumns | None = None,
+        error_handler: ErrorHandler | None = None,
+        max_corrupt_records: int | None = None,
+    ) -> None:
+        super().__init__(
+            schema,
+            columns=columns,
+            raw_record_column_name=raw_record_column_name,
+            record_type=record_type,
+            error_handler=error_handler,
+            max_corrupt_records=max_corrupt_records,
+        )
+        self._decoder = choose_decoder(
+            self._plan, record_type, partition_columns, only_planned=columns is not None
+        )
+        self._partition_columns = partition_columns
+
+    def display_data(self) -> dict[str, object]:
+        shown = show_options(partition_columns=self._partition_columns)
+        return {**super().display_data(), **shown}
 
     def expand(self, blocks: beam.PCollection[RecordBlock]) -> beam.PCollection[pa.RecordBatch]:
         return self._decode(blocks, self._decoder.iter_block)
@@ -141,6 +169,7 @@ class RawRecordToRecordBatch(_Decoding):
             error_handler=error_handler,
             max_corrupt_records=max_corrupt_records,
         )
+        self._decoder = RecordDecoder(self._plan, record_type)
         self._batch = Collect(batch_size)
         self._batch_size = batch_size
 
