@@ -224,6 +224,17 @@ def test_bad_shapes(kernel: ModuleType, shape: list[int]) -> None:
         kernel.splits_of_coordinates(np.zeros((0, 2), np.int64), shape)
 
 
+@pytest.mark.parametrize("number", [2**60, 2**61, 2**62 + 1, 2**63 - 1])
+def test_more_than_memory_holds(kernel: ModuleType, number: int) -> None:
+    splits = np.array([0, number])
+    with pytest.raises(MemoryError):
+        kernel.parent_indices(splits)
+    with pytest.raises(MemoryError):
+        kernel.coordinates([splits])
+    with pytest.raises(MemoryError):
+        kernel.splits_of_coordinates(np.zeros((0, 1), np.int64), [number])
+
+
 @given(st.data())
 def test_types_without_a_size(kernel: ModuleType, data: st.DataObject) -> None:
     unserved = data.draw(types(UNSERVED).filter(lambda t: "struct<>" not in str(t)))

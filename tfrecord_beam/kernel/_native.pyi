@@ -143,6 +143,7 @@ def parent_indices(splits: _Int64Array) -> _Int64Array:
 
     Raises:
       ValueError: these are no row splits, see `row_splits`.
+      MemoryError: they are of more values than memory holds.
     """
 
 def coordinates(levels: Sequence[_Int64Array]) -> _Int64Array:
@@ -156,6 +157,7 @@ def coordinates(levels: Sequence[_Int64Array]) -> _Int64Array:
 
     Raises:
       ValueError: there is no level, or one is of another number of lists or no row splits.
+      MemoryError: there are more values than memory holds.
     """
 
 def splits_of_coordinates(
@@ -175,6 +177,7 @@ def splits_of_coordinates(
 
     Raises:
       ValueError: the rank is 0 or not that of the shape, or the number of rows is below 0.
+      MemoryError: there are more rows than memory holds.
     """
 
 class ExampleDecoder:

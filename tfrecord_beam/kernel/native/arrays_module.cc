@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,14 @@ namespace tfrecord_beam {
 namespace {
 
 using Int64Array = py::array_t<int64_t, 0>;  // of any strides, of no other type
+
+// No memory has room for more numbers. Up to here their bytes are counted without an overflow, for
+// each of some thousand dimensions too.
+constexpr int64_t kMostNumbers = int64_t{1} << 48;
+
+void CheckRoom(int64_t numbers) {
+  if (numbers > kMostNumbers) throw std::bad_alloc();
+}
 
 py::array MakeArray(Buffer buffer, std::vector<py::ssize_t> shape) {
   auto owned = std::make_unique<Buffer>(std::move(buffer));
@@ -41,6 +50,7 @@ SplitsView ToSplits(const Int64Array& array) {
   }
   const SplitsView splits{array.data(), array.size() - 1};
   if (!AreSplits(splits)) throw py::value_error("Expected row splits that ascend from 0");
+  CheckRoom(splits.total());
   return splits;
 }
 
@@ -111,6 +121,7 @@ py::object SplitsOfCoordinates(const Int64Array& coordinates, const std::vector<
   if (rank == 0 || shape[0] < 0 || coordinates.ndim() != 2 || coordinates.shape(1) != rank) {
     throw py::value_error("Expected as many coordinates of each value as sizes, found others");
   }
+  CheckRoom(shape[0]);
   const MatrixView view{reinterpret_cast<const char*>(coordinates.data()), coordinates.shape(0),
                         coordinates.strides(0), coordinates.strides(1)};
   std::optional<FoundSplits> found;

@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 Int64Array = npt.NDArray[np.int64]
 
+_MOST_NUMBERS = 1 << 48
+"""No memory has room for more; some would overflow."""
+
 
 def parent_indices(splits: Int64Array) -> Int64Array:
     """Returns of each value the number of the list that it is in."""
@@ -41,6 +44,7 @@ def splits_of_coordinates(
     """Returns the row splits of values with these coordinates, and whether there are no gaps."""
     if not shape or shape[0] < 0 or coordinates.ndim != 2 or coordinates.shape[1] != len(shape):
         raise ValueError("Expected as many coordinates of each value as sizes, found others")
+    _check_room(shape[0])
     rows = coordinates[:, 0]
     if (coordinates < 0).any() or (coordinates >= shape).any() or (np.diff(rows) < 0).any():
         return None
@@ -55,4 +59,10 @@ def _check_splits(splits: Any) -> Int64Array:
         raise ValueError("Expected row splits, in one piece, found another array")
     if array[0] != 0 or (np.diff(array) < 0).any():
         raise ValueError("Expected row splits that ascend from 0")
+    _check_room(array[-1])
     return array
+
+
+def _check_room(numbers: int) -> None:
+    if numbers > _MOST_NUMBERS:
+        raise MemoryError
