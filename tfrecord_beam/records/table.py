@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from tfrecord_beam.errors import Location
+from tfrecord_beam.errors import DecodeError, Location, SchemaError
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_function, check_int
 from tfrecord_beam.records.block import RecordBlock
@@ -26,7 +26,7 @@ from tfrecord_beam.records.parts import decode_parts
 from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.scalars import ColumnChoice, ColumnForms, choose_forms
-from tfrecord_beam.schema.arrow import RecordPlan, decode_plan, plan_schema
+from tfrecord_beam.schema.arrow import RecordPlan, decode_plan, plan_names, plan_schema
 from tfrecord_beam.schema.names import as_names
 from tfrecord_beam.schema.tfmd import SchemaSource
 
@@ -248,10 +248,11 @@ def read_table(
       DecodeError: as for `iter_batches`, as are the other errors; also if, without a schema, a
         feature is of one kind in some records and of another in others.
     """
+    options = ReadOptions(compression, validate_crc)
     batches, plan, known = _read(
         path,
         schema,
-        ReadOptions(compression, validate_crc),
+        options,
         columns=columns,
         raw_record_column_name=raw_record_column_name,
         record_type=record_type,
@@ -262,9 +263,38 @@ def read_table(
         progress=progress,
         threads=threads,
     )
-    if known is None or partition_columns is not None:
-        return concat_batches(list(batches), plan, known)
-    return pa.Table.from_batches(batches, known)
+    if known is not None and partition_columns is None:
+        return pa.Table.from_batches(batches, known)
+    gathered = list(batches)
+    try:
+        return concat_batches(gathered, plan, known)
+    except DecodeError as error:
+        raise _locate_conflict(error, path, options, plan, record_type) from None
+
+
+def _locate_conflict(
+    error: DecodeError,
+    path: FilePattern,
+    options: ReadOptions,
+    plan: RecordPlan,
+    record_type: RecordType,
+) -> DecodeError:
+    """Returns the error for a feature of different kinds with the first place of each.
+
+    No batch has these places, so that all records are read once more.
+    """
+    try:
+        infer_for_reading(
+            path,
+            options,
+            columns=plan_names(plan),
+            record_type=record_type,
+            with_partitions=False,
+            skip_corrupt=True,
+        )
+    except SchemaError as found:
+        return DecodeError(found.message, found.location, error.hint)
+    return error
 
 
 def count(
