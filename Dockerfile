@@ -22,7 +22,7 @@ ARG BEAM_VERSION
 # Instead of a slow pipeline, an error where the extension is missing.
 ENV TFRECORD_BEAM_KERNEL=native
 RUN --mount=type=bind,from=wheel,source=/wheels,target=/wheels \
-    pip install --no-cache-dir "apache-beam[gcp]==${BEAM_VERSION}" /wheels/*.whl
+    pip install --no-cache-dir "apache-beam[gcp]==${BEAM_VERSION}" "$(echo /wheels/*.whl)[report]"
 RUN python -c "from tfrecord_beam.transforms.read import BeamSource"
 # Beam's boot program makes an environment in this folder when a worker starts.
 RUN useradd --uid 1000 --create-home tfrecord && \
@@ -33,7 +33,7 @@ FROM ${SLIM_IMAGE} AS command
 ARG BEAM_VERSION
 ENV TFRECORD_BEAM_KERNEL=native
 RUN --mount=type=bind,from=wheel,source=/wheels,target=/wheels \
-    pip install --no-cache-dir "apache-beam==${BEAM_VERSION}" /wheels/*.whl
+    pip install --no-cache-dir "apache-beam==${BEAM_VERSION}" "$(echo /wheels/*.whl)[report]"
 RUN tfrecord-beam --version && tfrecord-beam read
 RUN useradd --uid 1000 --create-home tfrecord
 USER 1000

@@ -86,8 +86,8 @@ def test_validate_crc(data: pathlib.Path, tmp_path: pathlib.Path) -> None:
         ({"schema": 7}, SchemaError, "Expected a TFMD Schema, its serialized bytes or the path"),
         ({"file_pattern": []}, ValueError, "Expected file_pattern to be a path or pattern"),
         ({"file_pattern": "none"}, NoMatchError, "Expected files at 'none', found none"),
-        ({"file_pattern": ["a.tfrecord", "p"], "output": "p", "mode": "overwrite"}, ValueError,
-         "Expected output apart from the files to read, found 'p'"),
+        ({"file_pattern": ["a.tfrecord", "p"], "output": "./p", "mode": "overwrite"}, ValueError,
+         "Expected output apart from the files to read, found './p'"),
     ],
 )  # fmt: skip
 def test_wrong_arguments(

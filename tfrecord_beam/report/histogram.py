@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-Int64Array = np.ndarray[Any, np.dtype[np.int64]]
+from tfrecord_beam.records.block import Int64Array
+
 DoubleArray = np.ndarray[Any, np.dtype[np.float64]]
 
 MAX_INTERVALS = 1024

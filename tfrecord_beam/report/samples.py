@@ -6,6 +6,7 @@ of the data keep, merged, is what all of it would have kept.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
@@ -99,31 +100,28 @@ def first_rows(
 
 def first_images(path: Path, column: pa.Array, place_of: PlaceOf) -> Iterator[Image]:
     """Yields the first images that are values of a feature of a batch, those that can be shown."""
-    if kind_of(column) is not Kind.BYTES:
-        return
+    if kind_of(column) is Kind.BYTES:
+        yield from itertools.islice(_find_images(path, column, place_of), MAX_IMAGES)
+
+
+def _find_images(path: Path, column: pa.Array, place_of: PlaceOf) -> Iterator[Image]:
     parents = []
     values = column
     while is_list(values.type):
         parents.append(pc.list_parent_indices(values))
         values = values.flatten()
     lengths = pc.binary_length(values)
-    longest = pc.max(lengths).as_py()
-    if longest is None or longest < MIN_IMAGE_BYTES:
+    if (pc.max(lengths).as_py() or 0) < MIN_IMAGE_BYTES:
         return
     wanted = pc.and_(find_images(values), pc.less_equal(lengths, MAX_IMAGE_BYTES))
-    found = 0
     for index in np.flatnonzero(np.asarray(wanted.fill_null(False))).tolist():
         data = values[index].as_py()
         media_type = find_image_type(data)
-        if media_type not in _SHOWN:
-            continue
-        row = index
-        for each in reversed(parents):
-            row = each[row].as_py()
-        yield Image(place(place_of(row)), path, media_type, data)
-        found += 1
-        if found == MAX_IMAGES:
-            return
+        if media_type in _SHOWN:
+            row = index
+            for each in reversed(parents):
+                row = each[row].as_py()
+            yield Image(place(place_of(row)), path, media_type, data)
 
 
 def show(value: pa.Scalar) -> str:

@@ -103,7 +103,9 @@ class Report:
 
     def check_files(self, files: Iterable[FileEntry]) -> None:
         """Raises ValueError if the page would become one of the files that it is about."""
-        if any(file.path == self.path for file in files):
+        name, place = os.path.basename(self.path), os.path.realpath(self.path)
+        namesakes = (file.path for file in files if os.path.basename(file.path) == name)
+        if any(os.path.realpath(path) == place for path in namesakes):
             raise ValueError(f"Expected output apart from the files to read, found {self.path!r}")
 
     def check_free(self, file_system: OutputFileSystem) -> None:
