@@ -141,7 +141,7 @@ def test_csv_in_many_blocks(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPa
         'n,t\n1,"a\nb"\n2,"open\n3,c\n',
         'n,t\n1,"a\nb"\n2,"open',
         'n,t\r\n1,a"b\r\n\r\n2,"op""en\r\n',
-        't,n\n"a\nb",1\n"open,2\n' + "c,3\n" * 99,
+        't,n\n"a\nb",1\n"open,2\n' + "c,3\n" * 9,
         't,n\na,1\nb,2\nc,"3\n',
         't\na\n\n"b""\n',
     ],
@@ -154,6 +154,19 @@ def test_csv_with_a_quote_left_open(
         with pytest.raises(DecodeError, match="Expected every quote closed, found one") as caught:
             read(tmp_path / name, data)
         assert (caught.value.file, caught.value.line) == (str(tmp_path / name), 4)
+
+
+def test_csv_with_a_quote_left_open_in_a_large_file(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long before its end is read, which may be the end of a cell as well."""
+    monkeypatch.setattr(csv_file, "_BLOCK_BYTES", 64)
+    content = b"t,n\na,1\n" + b'"open,2\n' + b"c,3\n" * 99_999
+    with pytest.raises(
+        DecodeError, match=r"^Expected a row of at most 64 .*the quote cl"
+    ) as caught:
+        read(tmp_path / "a.csv", content)
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "a.csv"), 3)
 
 
 @pytest.mark.parametrize(

@@ -134,8 +134,14 @@ def _explain(
     """Returns the error for what pyarrow could not read."""
     text = str(error)
     line = content.quote.line
-    if line is not None and (content.is_read or _LONG_LINE in text):
+    if line is not None and content.is_read:
         return _left_open(path, line)
+    if _LONG_LINE in text:
+        return DecodeError(
+            f"Expected a row of at most {_BLOCK_BYTES} bytes, found a longer one",
+            Location(path, line=line),
+            None if line is None else "is the quote closed that is open there?",
+        )
     if _NO_LINE in text:
         return DecodeError(
             "Expected a line with the names of the columns, found none", Location(path)
