@@ -18,7 +18,7 @@ from tests.report.images import IMAGES
 from tests.report.pages import HOSTILE, Page, write_files
 from tests.schema.schemas import parse_schema
 from tests.sequence_files import write_files as write_sequence_files
-from tests.wire import entry, example, floats, int64
+from tests.wire import entry, example, feature_list, floats, int64, sequence_example
 from tfrecord_beam import TFRecordBeamError, write_report
 from tfrecord_beam.report.page import load_environment, render_page
 from tfrecord_beam.report.summary import DatasetSummary
@@ -169,6 +169,14 @@ def test_steps(tmp_path: pathlib.Path) -> None:
     page = make_page(write_sequence_files(tmp_path), tmp_path, record_type="SequenceExample")
     assert page.texts_in("h3") == [] and "##SEQUENCE##.words" in page.texts_in("bdi")
     assert {"Steps", "Per step"} <= {*page.texts_in("dt")}
+
+
+def test_kinds_that_differ_from_step_to_step(tmp_path: pathlib.Path) -> None:
+    record = sequence_example(feature_list("x", int64(1), floats(1)), feature_list("y", int64(1)))
+    (tmp_path / "a").write_bytes(framed(record))
+    page = make_page(tmp_path / "a", tmp_path, record_type="SequenceExample")
+    assert page.texts_in("dd")[3] == "2"
+    assert "float and int64" in page.texts_in("p")
 
 
 def test_bytes(tmp_path: pathlib.Path) -> None:

@@ -1,81 +1,38 @@
-"""The page of a report: what a template needs of a summary, and the HTML that it makes."""
+"""The page of a report: HTML that a template makes of what is to be shown."""
 
 from __future__ import annotations
 
 import base64
-import dataclasses
 import functools
 import hashlib
 import importlib.resources
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tfrecord_beam.errors import Location, TFRecordBeamError, render
-from tfrecord_beam.report.charts import HEIGHT, WIDTH, Chart, draw
-from tfrecord_beam.report.files import FileSummary
-from tfrecord_beam.report.formats import format_number, format_share, format_size
-from tfrecord_beam.report.numbers import NumberSummary
-from tfrecord_beam.report.samples import show_bytes
-from tfrecord_beam.report.strings import MAX_DISTINCT, MAX_VALUE_BYTES, StringSummary
+from tfrecord_beam.report.charts import HEIGHT, WIDTH
+from tfrecord_beam.report.formats import format_number, format_size
 from tfrecord_beam.report.summary import DatasetSummary
-from tfrecord_beam.schema.building import Path
-from tfrecord_beam.schema.statistics import FeatureStatistics
+from tfrecord_beam.report.views import (
+    name_of,
+    number_facts,
+    view_feature,
+    view_figures,
+    view_files,
+)
 from tfrecord_beam.schema.text import make_printable
 from tfrecord_beam.schema.validation import Anomaly
 
 if TYPE_CHECKING:
     import jinja2
 
-_MAX_FILES = 50
-_MAX_FREQUENT = 8
 _MAX_FEATURES = 2000
+"""How many features are shown, by name."""
+
 _MAX_COLUMNS = 50
+"""How many of them the table of the first records shows."""
+
 _TEMPLATES = "templates"
-
-Fact = tuple[str, str]
-"""A term and what is to be said of it."""
-
-
-class Figure(NamedTuple):
-    """A chart with its caption."""
-
-    caption: str
-    chart: Chart
-
-
-class Frequent(NamedTuple):
-    """A value that comes often: how often, as a share of all, and as a percentage of the first."""
-
-    value: str
-    times: int
-    share: str
-    percent: float
-
-
-@dataclasses.dataclass(frozen=True)
-class FeatureView:
-    """What is shown of a feature."""
-
-    name: str
-    kinds: str
-    present: int
-    percent: float
-    share: str
-    facts: list[Fact]
-    figures: list[Figure]
-    frequent: list[Frequent]
-    conflict: list[Fact]
-
-
-@dataclasses.dataclass(frozen=True)
-class FilesView:
-    """What is shown of the files: the largest of them, and those that are left out together."""
-
-    count: int
-    total: FileSummary
-    codecs: str
-    largest: list[tuple[str, FileSummary]]
-    others: FileSummary
 
 
 def render_page(summary: DatasetSummary, anomalies: Sequence[Anomaly] | None = None) -> str:
@@ -88,22 +45,19 @@ def render_page(summary: DatasetSummary, anomalies: Sequence[Anomaly] | None = N
     Raises:
       TFRecordBeamError: Jinja2, which fills in the page, is not installed.
     """
-    paths = sorted(summary.features, key=lambda path: (len(path), path))
+    paths = sorted(summary.statistics.features, key=lambda path: (len(path), path))
     style = _read_style()
     page: str = (
         load_environment()
         .get_template("report.html")
         .render(
             style=style,
-            style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+            style_hash=_base64(hashlib.sha256(style.encode()).digest()),
             summary=summary,
-            files=_view_files(summary.files),
-            record_lengths=list(_figures(summary.record_lengths, "Bytes of a record")),
-            record_facts=list(_number_facts(summary.record_lengths, zeros=False)),
-            features=[
-                _view_feature(path, summary.statistics.features[path], summary)
-                for path in paths[:_MAX_FEATURES]
-            ],
+            files=view_files(summary.files),
+            record_lengths=list(view_figures(summary.record_lengths, "Bytes of a record")),
+            record_facts=list(number_facts(summary.record_lengths, zeros=False)),
+            features=[view_feature(path, summary) for path in paths[:_MAX_FEATURES]],
             num_features=len(paths),
             anomalies=anomalies and sorted(anomalies, key=lambda each: (each.feature, each.reason)),
             columns=[path for path in paths if any(path in row.cells for row in summary.rows)],
@@ -135,11 +89,9 @@ def load_environment() -> jinja2.Environment:
         number=format_number,
         size=format_size,
         printable=make_printable,
-        name=_name,
-        base64=lambda data: base64.b64encode(data).decode(),
-        place=lambda location: render("", Location(location.file, location.offset))[
-            len(" - at ") :
-        ],
+        name=name_of,
+        base64=_base64,
+        place=_place,
     )
     return environment
 
@@ -149,108 +101,9 @@ def _read_style() -> str:
     return files.joinpath(_TEMPLATES, "report.css").read_text(encoding="utf-8")
 
 
-def _name(path: Path) -> str:
-    return make_printable(".".join(path))
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
-def _view_files(files: dict[str, FileSummary]) -> FilesView:
-    by_size = sorted(files.items(), key=lambda each: (-each[1].size, each[0]))
-    total, others = FileSummary(), FileSummary()
-    counts: dict[str, int] = {}
-    for index, (_, file) in enumerate(by_size):
-        total.merge(file)
-        if index >= _MAX_FILES:
-            others.merge(file)
-        counts[file.codec or "none"] = counts.get(file.codec or "none", 0) + 1
-    codecs = ", ".join(
-        f"{'not compressed' if codec == 'none' else codec}"
-        + (f" ({count:,})" if len(counts) > 1 else "")
-        for codec, count in sorted(counts.items())
-    )
-    return FilesView(len(files), total, codecs, by_size[:_MAX_FILES], others)
-
-
-def _view_feature(path: Path, known: FeatureStatistics, summary: DatasetSummary) -> FeatureView:
-    feature = summary.features[path]
-    rows = summary.statistics.rows
-    names = [kind.list_name.removesuffix("_list") for kind in sorted(known.kinds)]
-    nouns = ["Per record"] if len(path) == 1 else ["Steps", "Per step"]
-    facts: list[Fact] = []
-    figures: list[Figure] = []
-    for numbers in (feature.ints, feature.floats):
-        facts.extend(_number_facts(numbers))
-        figures.extend(_figures(numbers, "Values"))
-    facts.extend(_string_facts(feature.strings))
-    if not feature.strings.frequencies:
-        figures.extend(_figures(feature.strings.lengths, "Bytes of a value"))
-    for noun, counts in zip(nouns, feature.num_values, strict=False):
-        facts.extend(_count_facts(noun, counts))
-        figures.extend(_figures(counts, noun if noun == "Steps" else f"Values {noun.lower()}"))
-    return FeatureView(
-        name=_name(path),
-        kinds=" and ".join(names) or "no kind",
-        present=known.present,
-        percent=100 * known.present / max(rows, 1),
-        share=format_share(known.present, rows),
-        facts=facts,
-        figures=figures,
-        frequent=list(_frequent(feature.strings)),
-        conflict=_conflict(known),
-    )
-
-
-def _conflict(known: FeatureStatistics) -> list[Fact]:
-    """Returns where each kind was first found, if there are several."""
-    if len(known.kinds) < 2:
-        return []
-    return [
-        (kind.list_name, render("first", Location(place.file, place.offset)))
-        for kind, place in sorted(known.kinds.items())
-    ]
-
-
-def _figures(numbers: NumberSummary, caption: str) -> Iterator[Figure]:
-    chart = draw(numbers)
-    if chart is not None:
-        yield Figure(caption, chart)
-
-
-def _count_facts(noun: str, numbers: NumberSummary) -> Iterator[Fact]:
-    if numbers.least is not None and numbers.most is not None:
-        yield noun, _range(numbers.least, numbers.most)
-
-
-def _number_facts(numbers: NumberSummary, *, zeros: bool = True) -> Iterator[Fact]:
-    if numbers.least is not None and numbers.most is not None and numbers.mean is not None:
-        yield "Minimum", format_number(numbers.least)
-        yield "Mean", format_number(numbers.mean)
-        yield "Maximum", format_number(numbers.most)
-    if numbers.count and zeros:
-        yield "Zeros", f"{numbers.zeros:,} ({format_share(numbers.zeros, numbers.count)})"
-    for noun, count in (("NaN", numbers.nans), ("Infinite", numbers.infinities)):
-        if count:
-            yield noun, f"{count:,} ({format_share(count, numbers.count)})"
-
-
-def _string_facts(strings: StringSummary) -> Iterator[Fact]:
-    least, most = strings.lengths.least, strings.lengths.most
-    if least is None or most is None:
-        return
-    yield "Bytes of a value", _range(least, most)
-    if strings.frequencies is not None:
-        yield "Different values", f"{len(strings.frequencies):,}"
-    elif most <= MAX_VALUE_BYTES:
-        yield "Different values", f"more than {MAX_DISTINCT:,}"
-
-
-def _frequent(strings: StringSummary) -> Iterator[Frequent]:
-    found = strings.most_frequent(_MAX_FREQUENT)
-    for value, count in found:
-        share = format_share(count, strings.lengths.count)
-        yield Frequent(make_printable(show_bytes(value)), count, share, 100 * count / found[0][1])
-
-
-def _range(least: float, most: float) -> str:
-    if least == most:
-        return format_number(least)
-    return f"{format_number(least)} to {format_number(most)}"
+def _place(location: Location) -> str:
+    return render("", Location(location.file, location.offset)).removeprefix(" - at ")

@@ -1,0 +1,182 @@
+"""What a page shows of a summary, as its templates want it: texts, charts and shares."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tfrecord_beam.errors import Location, render
+from tfrecord_beam.report.charts import Chart, draw
+from tfrecord_beam.report.feature import FeatureSummary
+from tfrecord_beam.report.files import FileSummary
+from tfrecord_beam.report.formats import format_number, format_share
+from tfrecord_beam.report.numbers import NumberSummary
+from tfrecord_beam.report.samples import show_bytes
+from tfrecord_beam.report.strings import MAX_DISTINCT, MAX_VALUE_BYTES, StringSummary
+from tfrecord_beam.report.summary import DatasetSummary
+from tfrecord_beam.schema.building import Path
+from tfrecord_beam.schema.statistics import FeatureStatistics
+from tfrecord_beam.schema.text import make_printable
+
+_MAX_FILES = 50
+"""How many files are listed, the largest of them."""
+
+_MAX_FREQUENT = 8
+"""How many values of a feature are listed, the most frequent of them."""
+
+Fact = tuple[str, str]
+"""A term and what is to be said of it."""
+
+
+class Figure(NamedTuple):
+    """A chart with its caption."""
+
+    caption: str
+    chart: Chart
+
+
+class Frequent(NamedTuple):
+    """A value that comes often: how often, as a share of all, and as a percentage of the first."""
+
+    value: str
+    times: int
+    share: str
+    percent: float
+
+
+@dataclasses.dataclass(frozen=True)
+class FeatureView:
+    """What is shown of a feature."""
+
+    name: str
+    kinds: str
+    present: int
+    percent: float
+    share: str
+    facts: list[Fact]
+    figures: list[Figure]
+    frequent: list[Frequent]
+    conflict: list[Fact]
+
+
+@dataclasses.dataclass(frozen=True)
+class FilesView:
+    """What is shown of the files: the largest of them, and those that are left out together."""
+
+    count: int
+    total: FileSummary
+    codecs: str
+    largest: list[tuple[str, FileSummary]]
+    others: FileSummary
+
+
+def name_of(path: Path) -> str:
+    """Returns the name of a feature; that of one that each step has begins with the column's."""
+    return make_printable(".".join(path))
+
+
+def view_files(files: dict[str, FileSummary]) -> FilesView:
+    """Returns what is shown of the files, by path."""
+    by_size = sorted(files.items(), key=lambda each: (-each[1].size, each[0]))
+    total, others = FileSummary(), FileSummary()
+    for index, (_, file) in enumerate(by_size):
+        total.merge(file)
+        if index >= _MAX_FILES:
+            others.merge(file)
+    names = (file.codec or "none" for file in files.values())
+    counts = collections.Counter("not compressed" if name == "none" else name for name in names)
+    codecs = ", ".join(
+        f"{name} ({count:,})" if len(counts) > 1 else name for name, count in sorted(counts.items())
+    )
+    return FilesView(len(files), total, codecs, by_size[:_MAX_FILES], others)
+
+
+def view_feature(path: Path, summary: DatasetSummary) -> FeatureView:
+    """Returns what is shown of a feature."""
+    known, rows = summary.statistics.features[path], summary.statistics.rows
+    feature = summary.features.get(path, FeatureSummary())
+    names = [kind.list_name.removesuffix("_list") for kind in sorted(known.kinds)]
+    nouns = ["Per record"] if len(path) == 1 else ["Steps", "Per step"]
+    facts: list[Fact] = []
+    figures: list[Figure] = []
+    for numbers in (feature.ints, feature.floats):
+        facts.extend(number_facts(numbers))
+        figures.extend(view_figures(numbers, "Values"))
+    facts.extend(_string_facts(feature.strings))
+    if not feature.strings.frequencies:
+        figures.extend(view_figures(feature.strings.lengths, "Bytes of a value"))
+    for noun, counts in zip(nouns, feature.num_values, strict=False):
+        facts.extend(_count_facts(noun, counts))
+        figures.extend(view_figures(counts, noun if noun == "Steps" else f"Values {noun.lower()}"))
+    return FeatureView(
+        name=name_of(path),
+        kinds=" and ".join(names) or "no kind",
+        present=known.present,
+        percent=100 * known.present / max(rows, 1),
+        share=format_share(known.present, rows),
+        facts=facts,
+        figures=figures,
+        frequent=list(_frequent(feature.strings)),
+        conflict=_conflict(known),
+    )
+
+
+def _conflict(known: FeatureStatistics) -> list[Fact]:
+    """Returns where each kind was first found, if there are several."""
+    if len(known.kinds) < 2:
+        return []
+    return [
+        (kind.list_name, render("first", Location(place.file, place.offset)))
+        for kind, place in sorted(known.kinds.items())
+    ]
+
+
+def view_figures(numbers: NumberSummary, caption: str) -> Iterator[Figure]:
+    """Yields the chart of numbers, if there is something to draw."""
+    chart = draw(numbers)
+    if chart is not None:
+        yield Figure(caption, chart)
+
+
+def _count_facts(noun: str, numbers: NumberSummary) -> Iterator[Fact]:
+    if numbers.least is not None and numbers.most is not None:
+        yield noun, _range(numbers.least, numbers.most)
+
+
+def number_facts(numbers: NumberSummary, *, zeros: bool = True) -> Iterator[Fact]:
+    """Yields what is to be said of numbers."""
+    if numbers.least is not None and numbers.most is not None and numbers.mean is not None:
+        yield "Minimum", format_number(numbers.least)
+        yield "Mean", format_number(numbers.mean)
+        yield "Maximum", format_number(numbers.most)
+    if numbers.count and zeros:
+        yield "Zeros", f"{numbers.zeros:,} ({format_share(numbers.zeros, numbers.count)})"
+    for noun, count in (("NaN", numbers.nans), ("Infinite", numbers.infinities)):
+        if count:
+            yield noun, f"{count:,} ({format_share(count, numbers.count)})"
+
+
+def _string_facts(strings: StringSummary) -> Iterator[Fact]:
+    least, most = strings.lengths.least, strings.lengths.most
+    if least is None or most is None:
+        return
+    yield "Bytes of a value", _range(least, most)
+    if strings.frequencies is not None:
+        yield "Different values", f"{len(strings.frequencies):,}"
+    elif most <= MAX_VALUE_BYTES:
+        yield "Different values", f"more than {MAX_DISTINCT:,}"
+
+
+def _frequent(strings: StringSummary) -> Iterator[Frequent]:
+    found = strings.most_frequent(_MAX_FREQUENT)
+    for value, count in found:
+        share = format_share(count, strings.lengths.count)
+        yield Frequent(make_printable(show_bytes(value)), count, share, 100 * count / found[0][1])
+
+
+def _range(least: float, most: float) -> str:
+    if least == most:
+        return format_number(least)
+    return f"{format_number(least)} to {format_number(most)}"
