@@ -217,6 +217,11 @@ def test_columns_of_one_name(tmp_path: pathlib.Path, name: str) -> None:
     else:
         path.write_text("a,a,b\n0,1,2\n")
     assert read(path, columns=["b"]).to_pydict() == {"b": [2]}
+    if name == "a.csv":
+        schema = schema_of('feature { name: "b" type: INT }')
+        with pytest.raises(DecodeError, match="feature 'b'"):
+            read(path, b"a,a,b\n0,1,x\n", schema=schema)
+        path.write_text("a,a,b\n0,1,2\n")
     with pytest.raises(SchemaError, match=r"^Expected different columns of a batch, found 'a'"):
         read(path, columns=["a"])
 

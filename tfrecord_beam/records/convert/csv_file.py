@@ -69,8 +69,9 @@ def iter_csv(
         return
     names: list[str] = []
     try:
-        by_looks = _find_types(head, column_names)
-        names = list(by_looks)
+        found = _open(pa.BufferReader(head), column_names).schema
+        names = found.names
+        by_looks = _choose_types(found, head, column_names)
         content = _Content(raw, path)
         yield from _open(
             pa.PythonFile(content, mode="r"),
@@ -89,12 +90,14 @@ def iter_csv(
         raise _left_open(path, content.quote.line)
 
 
-def _find_types(head: bytes, column_names: Sequence[str] | None) -> dict[str, pa.DataType]:
-    """Returns the types of all columns, by what the first rows look like to pyarrow."""
+def _choose_types(
+    found: pa.Schema, head: bytes, column_names: Sequence[str] | None
+) -> dict[str, pa.DataType]:
+    """Returns the types of all columns, given what the first rows look like to pyarrow."""
     is_kept = pt.is_integer, pt.is_floating, pt.is_boolean, pt.is_binary
     types = {
         field.name: field.type if any(is_(field.type) for is_ in is_kept) else pa.large_string()
-        for field in _open(pa.BufferReader(head), column_names).schema
+        for field in found
     }
     floats = {name: pa.large_string() for name, each in types.items() if pt.is_floating(each)}
     if floats:
