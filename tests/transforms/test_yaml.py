@@ -123,6 +123,12 @@ def test_error_handling_that_is_none(people: pathlib.Path, error_handling: Any) 
         ReadFromTFExample("a", "b", error_handling=error_handling)
 
 
+@pytest.mark.parametrize("output", ["good", "", None, 3])
+def test_output_of_corrupt_records_without_a_name_of_its_own(output: Any) -> None:
+    with pytest.raises(ValueError, match=r"^Expected the output of error_handling to have a name "):
+        ReadFromTFExample("a", "b", error_handling={"output": output})
+
+
 def test_infer_of_files(people: pathlib.Path) -> None:
     run_yaml(
         people,

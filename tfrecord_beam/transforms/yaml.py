@@ -22,6 +22,9 @@ from tfrecord_beam.transforms.read import BeamSource
 from tfrecord_beam.transforms.rows import FromRows, ToRows
 from tfrecord_beam.transforms.write import WriteToTFRecord
 
+_GOOD = "good"
+"""What Beam YAML calls the first output of a transform that has one for errors too."""
+
 
 class ReadFromTFExample(beam.PTransform):
     """Reads TFRecord files of tf.Example as rows, see `BeamSource` and `ToRows`.
@@ -58,7 +61,7 @@ class ReadFromTFExample(beam.PTransform):
             rows = begin | self._source | self._to_rows
         to_row = beam.Map(_to_corrupt_row).with_output_types(_CORRUPT)
         corrupt = self._error_handler.output() | "CorruptRows" >> to_row
-        return {"good": rows, self._corrupt_output: corrupt}
+        return {_GOOD: rows, self._corrupt_output: corrupt}
 
 
 class WriteToTFExample(beam.PTransform):
@@ -132,7 +135,13 @@ def _find_output(error_handling: Mapping[str, str] | None) -> str | None:
             "Expected error_handling to have output and nothing else, "
             f"found {describe(error_handling)}"
         )
-    return error_handling["output"]
+    output = error_handling["output"]
+    if not isinstance(output, str) or output in ("", _GOOD):  # it would take the rows' place
+        raise ValueError(
+            f"Expected the output of error_handling to have a name other than {_GOOD!r}, "
+            f"found {describe(output)}"
+        )
+    return output
 
 
 _CORRUPT_FIELDS: list[tuple[str, Any]] = [
