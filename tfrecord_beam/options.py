@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterable
 from typing import get_args
 
+from tfrecord_beam.errors import SchemaError
+
 MAX_INT = (1 << 63) - 1
 """The largest int that the kernel, Arrow and Beam's offsets hold."""
 
@@ -83,6 +85,20 @@ def check_list(name: str, value: object) -> None:
     """Raises ValueError unless the option `name` is a list or the like, no str or bytes."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise ValueError(f"Expected {name} to be a list, found {describe(value)}")
+
+
+def check_distinct(names: Iterable[str], what: str) -> None:
+    """Raises SchemaError when a name comes twice.
+
+    Args:
+      names: of columns, in Arrow or in a record.
+      what: the plural of what is named, for the error text: "columns".
+    """
+    seen = set()
+    for name in names:
+        if name in seen:
+            raise SchemaError(f"Expected different {what}, found {name!r} twice")
+        seen.add(name)
 
 
 def describe(value: object) -> str:

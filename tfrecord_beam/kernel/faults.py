@@ -16,8 +16,8 @@ from tfrecord_beam.kernel.plan import (
     Kind,
     RecordType,
     SequenceDecodePlan,
-    check_distinct,
 )
+from tfrecord_beam.options import check_distinct
 
 _MESSAGES: dict[RecordType, str] = {
     "Example": "a serialized tf.train.Example",

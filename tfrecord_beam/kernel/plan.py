@@ -1,7 +1,7 @@
 """What a kernel is asked to do and what it answers: the contract that both kernels obey.
 
-Nearly all is plain data. A kernel gets buffers and a plan for decoding, and answers with Arrow data
-(an object with ``__arrow_c_array__``), a `Scan`, a `Candidate` or `DecodeFailure`s; or it gets
+Everything here is plain data. A kernel gets buffers and a plan for decoding, and answers with Arrow
+data (an object with ``__arrow_c_array__``), a `Scan`, a `Candidate` or `DecodeFailure`s; or it gets
 Arrow data and an `EncodePlan`, and answers with records.
 """
 
@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable
 from typing import Literal, NamedTuple
-
-from tfrecord_beam.errors import SchemaError
 
 RecordType = Literal["Example", "SequenceExample", "ExampleListWithContext", "ByteArray"]
 """What a record is: ``tf.train.Example``, ``tf.train.SequenceExample``, the message of ranking data
@@ -46,20 +43,6 @@ class Column:
 
     name: str
     kind: Kind | None = None
-
-
-def check_distinct(names: Iterable[str], what: str) -> None:
-    """Raises SchemaError when a name comes twice.
-
-    Args:
-      names: of columns, in Arrow or in a record.
-      what: the plural of what is named, for the error text: "columns".
-    """
-    seen = set()
-    for name in names:
-        if name in seen:
-            raise SchemaError(f"Expected different {what}, found {name!r} twice")
-        seen.add(name)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,8 +6,7 @@ import difflib
 from collections.abc import Collection, Iterable
 
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.kernel.plan import check_distinct as check_distinct
-from tfrecord_beam.options import describe
+from tfrecord_beam.options import check_distinct as check_distinct, describe
 
 _SHOWN = 10
 """Names listed in an error text. A schema may have thousands."""
