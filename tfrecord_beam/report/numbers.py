@@ -48,6 +48,7 @@ class NumberSummary:
 
     @property
     def num_finite(self) -> int:
+        """How many are finite."""
         return self.count - self.nans - self.infinities
 
     @property

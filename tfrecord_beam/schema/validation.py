@@ -99,7 +99,7 @@ class Findings:
         self.found[path, reason] = known + count, first
 
     def merge(self, other: Findings) -> None:
-        """Takes in all that others are."""
+        """Takes in what other batches showed."""
         self.rows += other.rows
         for path, count in other.present.items():
             self.present[path] = self.present.get(path, 0) + count

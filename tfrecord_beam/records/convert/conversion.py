@@ -100,6 +100,7 @@ class Conversion:
 
     @property
     def paths(self) -> list[str]:
+        """Of the source's files."""
         return [file.path for file in self.files]
 
     @property
