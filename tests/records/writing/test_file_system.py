@@ -188,6 +188,19 @@ def test_folder_in_the_place_of_a_file(place: Place, tmp_path: Path) -> None:
             file_system.find_size(f"{root}/folder")
 
 
+@pytest.mark.parametrize("replace", [True, False])
+def test_pipe_in_the_place_of_a_file(tmp_path: Path, replace: bool) -> None:
+    pipe, other = str(tmp_path / "pipe"), str(tmp_path / "other")
+    os.mkfifo(pipe)
+    file_system = DirectOutputFileSystem()
+    write(file_system, other, b"")
+    with pytest.raises(WriteError, match="found 'a pipe, a device or a socket of this name'"):
+        file_system.find_size(pipe)
+    with pytest.raises(WriteError):
+        file_system.rename(other, pipe, replace=replace)
+    assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+
+
 def test_file_in_the_place_of_a_folder(place: Place, tmp_path: Path) -> None:
     file_system, root = place
     (tmp_path / "file").write_bytes(b"")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 _IS_FOLDER = "a folder of this name"
+_IS_SPECIAL = "a pipe, a device or a socket of this name"
 _TIMES_REMOVED = 2
 """How often a folder may be missing: `remove_empty_folder` may delete it just when it was made."""
 
@@ -271,6 +272,7 @@ class _LocalStore:
 
     def rename(self, source: str, target: str, *, replace: bool) -> None:
         if replace:
+            self.find_size(target)  # which fails where there is what no file may replace
             os.replace(source, target)
             return
         try:
@@ -293,6 +295,8 @@ class _LocalStore:
             return None
         if stat.S_ISDIR(status.st_mode):
             raise IsADirectoryError(_IS_FOLDER)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(_IS_SPECIAL)
         return status.st_size
 
     def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
