@@ -1,4 +1,4 @@
-"""The errors of the library: one tree, one grammar, one function that renders a place.
+"""The errors of the library: one tree, one grammar, and the functions that render it.
 
 Every message reads ``what was expected, what was found - at file:offset, record i (what to do)``.
 The parts stay on the exception as attributes, so that code never has to parse the text.
@@ -41,6 +41,19 @@ def render(message: str, location: Location = Location(), hint: str | None = Non
     >>> render("Payload CRC mismatch", Location("a.tfrecord", 52, 1), "skip it")
     'Payload CRC mismatch - at a.tfrecord:52, record 1 (skip it)'
     """
+    if f"feature {location.feature!r}" in message:
+        location = dataclasses.replace(location, feature=None)
+    place = render_place(location)
+    text = f"{message} - at {place}" if place else message
+    return f"{text} ({hint})" if hint else text
+
+
+def render_place(location: Location) -> str:
+    """Returns what texts say of a place; nothing of one of which nothing is known.
+
+    >>> render_place(Location("a.tfrecord", 52, 1))
+    'a.tfrecord:52, record 1'
+    """
     parts = []
     if location.file is not None:
         offset = "" if location.offset is None else f":{location.offset}"
@@ -51,14 +64,9 @@ def render(message: str, location: Location = Location(), hint: str | None = Non
         parts.append(f"record {location.record}")
     if location.line is not None:
         parts.append(f"line {location.line}")
-    if location.feature is not None and f"feature {location.feature!r}" not in message:
+    if location.feature is not None:
         parts.append(f"feature {location.feature!r}")
-    text = message
-    if parts:
-        text += " - at " + ", ".join(parts)
-    if hint:
-        text += f" ({hint})"
-    return text
+    return ", ".join(parts)
 
 
 class TFRecordBeamError(Exception):

@@ -9,7 +9,7 @@ import importlib.resources
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tfrecord_beam.errors import Location, TFRecordBeamError, render
+from tfrecord_beam.errors import Location, TFRecordBeamError, render_place
 from tfrecord_beam.report.charts import HEIGHT, WIDTH
 from tfrecord_beam.report.formats import format_number, format_size
 from tfrecord_beam.report.summary import DatasetSummary
@@ -106,4 +106,4 @@ def _base64(data: bytes) -> str:
 
 
 def _place(location: Location) -> str:
-    return render("", Location(location.file, location.offset)).removeprefix(" - at ")
+    return render_place(Location(location.file, location.offset))

@@ -25,10 +25,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import Location, SchemaError, render
+from tfrecord_beam.errors import Location, SchemaError, render, render_place
 from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.schema.building import FEATURE_TYPES, UTF8_TAG, Path, add_feature
-from tfrecord_beam.schema.statistics import DatasetStatistics, FeatureStatistics, Lengths
+from tfrecord_beam.schema.statistics import (
+    DatasetStatistics,
+    FeatureStatistics,
+    Lengths,
+    place_order,
+)
 
 
 def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
@@ -76,8 +81,8 @@ def find_conflicts(statistics: DatasetStatistics) -> Iterator[SchemaError]:
 
 
 def _conflict(name: str, kinds: dict[Kind, Location]) -> SchemaError:
-    (kind, place), (other, other_place), *_ = sorted(kinds.items(), key=_place_order)
-    first = render("", place).removeprefix(" - at ")
+    (kind, place), (other, other_place), *_ = sorted(kinds.items(), key=_kind_order)
+    first = render_place(place)
     return SchemaError(
         f"Expected {kind.list_name} for feature {name!r}"
         f"{f' as at {first}' if first else ''}, found {other.list_name}",
@@ -86,9 +91,9 @@ def _conflict(name: str, kinds: dict[Kind, Location]) -> SchemaError:
     )
 
 
-def _place_order(item: tuple[Kind, Location]) -> tuple[str, int, int]:
+def _kind_order(item: tuple[Kind, Location]) -> tuple[str, int, int]:
     kind, place = item
-    return place.file or "", place.offset or 0, -kind
+    return *place_order(place), -kind
 
 
 def _byte_order(path: Path) -> tuple[int, list[bytes]]:
