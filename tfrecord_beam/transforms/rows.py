@@ -52,9 +52,13 @@ def _value_type(column: pa.DataType) -> Any:
 class ToRows(beam.PTransform):
     """Gives each row of batches as a Beam row: PCollection[pa.RecordBatch] -> PCollection[Row].
 
-    The rows have a schema that Beam knows, as its SQL, YAML, data frames and transforms of other
-    languages need. A feature is a sequence of int64, float or bytes, None where it is missing. Beam
-    gives them in batches again to a DoFn whose `process_batch` takes `pa.Table`.
+    The rows have a schema that Beam knows, as its YAML, data frames and transforms of other
+    languages need. A feature is a sequence of int64, float or bytes, None where it is missing.
+
+    Beam's `to_dataframe` takes the rows where they have `scalars` and `strings`, and `FromRows`
+    what its `to_pcollection` gives. A DoFn whose `process_batch` takes `pa.Table` has them in
+    tables again (without ``from __future__ import annotations``, which Beam does not see through).
+    `SqlTransform` takes rows with a schema, too, by a service in Java; that was not tested.
 
     Example::
 
