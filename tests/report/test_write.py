@@ -52,6 +52,20 @@ def test_existing_page(data: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert page.read_text().startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.parametrize("spelling", ["./a.tfrecord", "sub/../a.tfrecord", "link", "sub/link"])
+@pytest.mark.parametrize("read", ["a.tfrecord", "sub/link"])
+def test_a_file_to_read_by_another_path(
+    data: pathlib.Path, monkeypatch: pytest.MonkeyPatch, spelling: str, read: str
+) -> None:
+    monkeypatch.chdir(data.parent)
+    os.symlink("a.tfrecord", "link")
+    os.mkdir("sub")
+    os.symlink("../a.tfrecord", "sub/link")
+    with pytest.raises(ValueError, match=f"apart from the files to read, found '{spelling}'$"):
+        write_report(read, spelling, mode="overwrite")
+    assert data.read_bytes() == RECORDS
+
+
 def test_nothing_is_left_of_an_error(data: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(WriteError):
@@ -78,6 +92,7 @@ def test_validate_crc(data: pathlib.Path, tmp_path: pathlib.Path) -> None:
     [
         ({"output": ""}, ValueError, "Expected output to be a path, found ''"),
         ({"output": 3}, ValueError, "Expected output to be a path, found 3"),
+        ({"output": "new/"}, ValueError, "Expected output to be that of a file, found 'new/'"),
         ({"output": "a*.html"}, ValueError, "Expected output without the pattern characters"),
         ({"mode": "append"}, ValueError, "Expected mode to be one of error, overwrite, found"),
         ({"record_type": "Row"}, ValueError, "Expected record_type to be one of Example, "),

@@ -17,6 +17,7 @@ markers and unfinished output. Where the pattern itself spells them, they are me
 from __future__ import annotations
 
 import collections
+import contextlib
 import fnmatch
 import functools
 import itertools
@@ -136,6 +137,19 @@ def distinct_files(entries: Iterable[FileEntry]) -> list[FileEntry]:
             name = os.path.join(find_folder(folder), base)
         found.setdefault(name, entry)
     return list(found.values())
+
+
+def has_file(files: Iterable[FileEntry], path: str) -> bool:
+    """Returns whether a path leads to one of some files, also if theirs are spelled differently."""
+    status = None
+    if not has_scheme(path):
+        with contextlib.suppress(OSError):
+            status = os.stat(path)
+    return any(
+        file.path == path
+        or (status and not has_scheme(file.path) and os.path.samestat(status, os.stat(file.path)))
+        for file in files
+    )
 
 
 def matches(path: str, pattern: str) -> bool:

@@ -11,10 +11,16 @@ from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_choice, check_path
 from tfrecord_beam.records.files import DIRECT, OnProgress, iter_blocks
 from tfrecord_beam.records.inference import RecordObserver
-from tfrecord_beam.records.paths import FileEntry, FilePattern, match_files, normalize_patterns
+from tfrecord_beam.records.paths import (
+    FileEntry,
+    FilePattern,
+    has_file,
+    match_files,
+    normalize_patterns,
+)
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
-from tfrecord_beam.records.writing.names import check_no_pattern
+from tfrecord_beam.records.writing.names import check_file_path
 from tfrecord_beam.records.writing.placing import check_free, new_file
 from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.report.files import look_at_file
@@ -103,9 +109,7 @@ class Report:
 
     def check_files(self, files: Iterable[FileEntry]) -> None:
         """Raises ValueError if the page would become one of the files that it is about."""
-        name, place = os.path.basename(self.path), os.path.realpath(self.path)
-        namesakes = (file.path for file in files if os.path.basename(file.path) == name)
-        if any(os.path.realpath(path) == place for path in namesakes):
+        if has_file(files, self.path):
             raise ValueError(f"Expected output apart from the files to read, found {self.path!r}")
 
     def check_free(self, file_system: OutputFileSystem) -> None:
@@ -141,7 +145,7 @@ def plan_report(
     """Returns what `write_report` is asked for, with the errors of its options."""
     check_path("output", output)
     path = normalize_path(os.fspath(output))
-    check_no_pattern("output", path)
+    check_file_path("output", path)
     check_choice("record_type", record_type, RecordType)
     check_choice("mode", mode, ReportMode)
     serialized = None

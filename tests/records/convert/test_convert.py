@@ -304,6 +304,12 @@ def test_wrong_options(
     assert sorted(os.listdir(tmp_path)) == ["a.parquet", "a.tfrecord"]
 
 
+def test_folder_as_target(records: str, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match=r"^Expected target to be that of a file, found '.+/new/'"):
+        convert(records, f"{tmp_path}/new/", target_format="csv")
+    assert os.listdir(tmp_path) == ["in"]
+
+
 def test_value_that_cannot_be_encoded_is_found_in_its_file(tmp_path: pathlib.Path) -> None:
     for name, values in (("a", [1, 2]), ("b", []), ("c", [3, 1 << 63])):
         pq.write_table(pa.table({"x": pa.array(values, pa.uint64())}), tmp_path / f"{name}.parquet")

@@ -24,7 +24,7 @@ from tfrecord_beam.records.paths import (
 )
 from tfrecord_beam.records.scalars import ColumnChoice
 from tfrecord_beam.records.writing.compression import Compression
-from tfrecord_beam.records.writing.names import check_no_pattern
+from tfrecord_beam.records.writing.names import check_file_path, check_no_pattern
 from tfrecord_beam.records.writing.options import Mode
 from tfrecord_beam.schema.building import replace_features
 from tfrecord_beam.schema.features import EncodedType
@@ -80,6 +80,7 @@ class Conversion:
             self._check_column_names(self.column_names)
         if self.target_format is Format.TFRECORD:
             return
+        check_file_path("target", self.target)
         if self.mode not in _MODES:
             raise ValueError(
                 f"Expected mode to be one of {', '.join(_MODES)} for a file of "

@@ -66,6 +66,13 @@ def check_no_pattern(name: str, path: str) -> None:
         )
 
 
+def check_file_path(name: str, path: str) -> None:
+    """Raises ValueError for a path that cannot be that of a single file to write."""
+    check_no_pattern(name, path)
+    if path.endswith("/"):
+        raise ValueError(f"Expected {name} to be that of a file, found {describe(path)}")
+
+
 def check_template(template: str) -> None:
     """Raises ValueError for a template that cannot name shards."""
     if "S" not in template:

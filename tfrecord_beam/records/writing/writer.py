@@ -12,7 +12,7 @@ from typing import Literal, NoReturn
 import pyarrow as pa
 
 from tfrecord_beam.errors import EncodeError, Location, WriteError
-from tfrecord_beam.options import check_choice, check_path, describe
+from tfrecord_beam.options import check_choice, check_path
 from tfrecord_beam.records.block import FRAME_BYTES, MAX_RECORD_BYTES
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.records.index import index_path, side_car_path
@@ -21,7 +21,7 @@ from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.frames import FramedRecords
-from tfrecord_beam.records.writing.names import check_no_pattern, checksum_path, make_id
+from tfrecord_beam.records.writing.names import check_file_path, checksum_path, make_id
 from tfrecord_beam.records.writing.placing import check_free
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
@@ -99,9 +99,7 @@ class TFRecordWriter:
         check_path("path", path)
         check_choice("mode", mode, WriterMode)
         self.path = normalize_path(os.fspath(path))
-        check_no_pattern("path", self.path)
-        if self.path.endswith("/"):
-            raise ValueError(f"Expected path to be that of a file, found {describe(self.path)}")
+        check_file_path("path", self.path)
         resolved = Compression.resolve(compression, compression_level)
         resolved.check_path(self.path)
         encoder = RecordEncoder(
