@@ -14,10 +14,11 @@ from hypothesis import given, strategies as st
 from tests.kernel.test_capsules import OnlyTheProtocol
 
 STRINGS = [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()]
-FLAT = [
-    *[pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()],
-    *[pa.bool_(), pa.null(), *STRINGS],
+NUMBERS = [
+    *[pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()],
+    *[pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()],
 ]
+FLAT = [*NUMBERS, pa.bool_(), pa.null(), *STRINGS]
 UNSERVED = [
     *[pa.float16(), pa.date32(), pa.decimal128(5), pa.binary(3), pa.list_(pa.int8(), 2)],
     pa.dictionary(pa.int8(), pa.string()),
@@ -126,6 +127,36 @@ def test_row_splits_lead_to_the_lists(kernel: ModuleType, data: st.DataObject) -
         assert array.values.slice(first, splits[-1]).to_pylist() == values
     else:
         assert array.null_count
+
+
+@given(st.data())
+def test_lists_of_numbers_of_both_kernels(
+    native: ModuleType, reference: ModuleType, data: st.DataObject
+) -> None:
+    lists = st.sampled_from(NUMBERS).flatmap(
+        lambda t: st.sampled_from([pa.list_(t), pa.large_list(t)])
+    )
+    array = data.draw(st.one_of(lists, lists, types(FLAT)).flatmap(arrays))
+    found = native.number_lists(OnlyTheProtocol(array))
+    expected = reference.number_lists(array)
+    if (
+        found is None and expected is not None
+    ):  # what was not counted may be null for the native one
+        assert array.values.buffers()[0] is not None
+    else:
+        assert answer(lambda: found) == answer(lambda: expected)
+
+
+@pytest.mark.parametrize("data_type", NUMBERS, ids=str)
+def test_numbers_share_the_memory_of_the_array(kernel: ModuleType, data_type: pa.DataType) -> None:
+    array = pa.array([[1, 2], None, [3]] * 2, pa.large_list(data_type))[1:5]
+    splits, longest, numbers = kernel.number_lists(array)
+    assert (splits.tolist(), longest, numbers.tolist()) == ([0, 0, 1, 3, 3], 2, [3, 1, 2])
+    values = array.values.to_numpy()
+    assert (numbers.dtype, np.shares_memory(numbers, values)) == (values.dtype, True)
+    assert not numbers.flags.writeable
+    del array, values
+    assert numbers.tolist() == [3, 1, 2]
 
 
 @given(st.data())

@@ -7,7 +7,7 @@ bytes, payload, uint32 masked CRC32C of the payload. 16 + length bytes. The mask
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -123,6 +123,21 @@ def row_splits(array: ArrowArrayExportable) -> tuple[_Int64Array, int, int | Non
       ValueError: the array is of another type.
     """
 
+def number_lists(
+    array: ArrowArrayExportable,
+) -> tuple[_Int64Array, int, npt.NDArray[Any]] | None:
+    """Returns lists of numbers: their row splits, the length of the longest, and the numbers.
+
+    Args:
+      array: any. It may be a slice.
+
+    Returns:
+      The first two are as `row_splits` returns them. The numbers, those of all lists end to end,
+      share the memory of the array, and may not be written to.
+      None where it is of another type than `list` or `large_list` of integers, float32 or float64,
+      one of these may be null, or they are not end to end.
+    """
+
 def byte_size(array: ArrowArrayExportable) -> int | None:
     """Returns how many bytes an array takes: values, offsets and validity, each of the slice.
 
@@ -178,6 +193,16 @@ def splits_of_coordinates(
     Raises:
       ValueError: the rank is 0 or not that of the shape, or the number of rows is below 0.
       MemoryError: there are more rows than memory holds.
+    """
+
+def is_aligned(array: npt.NDArray[Any]) -> bool:
+    """Returns whether an array lies at a multiple of 64 bytes, its elements one after the other."""
+
+def as_writable(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns an array over the same memory that may be written to as far as numpy knows.
+
+    DLPack has no word for memory that is only to be read, so numpy refuses to share it. This is for
+    users that do not write, as TensorFlow.
     """
 
 class ExampleDecoder:

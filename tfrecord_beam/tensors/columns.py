@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tfrecord_beam import kernel
 from tfrecord_beam.errors import DecodeError, Location, SchemaError
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.tensors.lists import flatten
@@ -87,6 +88,11 @@ class ListColumn:
           DecodeError: a value, and not only a list, is null.
         """
         array = batch.column(self.index)
+        if self.depth == len(self.steps) == 1 and self.dtype.kind != "O":
+            numbers = kernel.number_lists(array)
+            if numbers is not None:
+                splits, longest, values = numbers
+                return Lists((splits,), values, longest)
         levels: list[Int64Array] = []
         longest = 0
         for step in self.steps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tfrecord_beam.tensors.memory import as_writable, is_aligned
+from tfrecord_beam import kernel
 from tfrecord_beam.tensors.specs import (
     AnyArray,
     DenseSpec,
@@ -95,6 +95,6 @@ def _to_tensor(array: AnyArray) -> tf.Tensor:
         # A list of bytes is read in half the time of an array of objects.
         values = array.tolist() if array.ndim == 1 else array
         return tf.constant(values, tf.string)
-    if is_aligned(array):
-        return tf.experimental.dlpack.from_dlpack(as_writable(array).__dlpack__())
+    if kernel.is_aligned(array):  # else TensorFlow would end the process
+        return tf.experimental.dlpack.from_dlpack(kernel.as_writable(array).__dlpack__())
     return tf.constant(array)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tfrecord_beam.tensors.memory import as_writable
+from tfrecord_beam import kernel
 from tfrecord_beam.tensors.padding import are_ordered, close_shape, pad as pad_tensor
 from tfrecord_beam.tensors.specs import AnyArray, NumpyTensor, RaggedValue, SparseValue
 
@@ -70,4 +70,4 @@ def _share(array: AnyArray) -> Any:
     """Returns a tensor over the memory of an array; one of strings is returned as it is."""
     import torch
 
-    return array if array.dtype.kind == "O" else torch.from_numpy(as_writable(array))
+    return array if array.dtype.kind == "O" else torch.from_numpy(kernel.as_writable(array))

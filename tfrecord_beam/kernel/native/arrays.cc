@@ -122,6 +122,16 @@ std::optional<RowSplits> FindRowSplits(const ArrowSchema& schema, const ArrowArr
   return found;
 }
 
+std::optional<Numbers> FindNumbers(const ArrowSchema& schema, const ArrowArray& array) {
+  if (!IsList(FormatOf(schema))) return std::nullopt;
+  const ArrowArray& values = *array.children[0];
+  const std::string_view format = FormatOf(*schema.children[0]);
+  const int64_t width = WidthOf(format);
+  if (width == 0 || Nulls(values, 0).possible()) return std::nullopt;
+  const auto* const data = static_cast<const char*>(values.buffers[1]);
+  return Numbers{data + values.offset * width, format[0], width};
+}
+
 std::optional<int64_t> ByteSize(const ArrowSchema& schema, const ArrowArray& array) {
   return ByteSizeOf(schema, array, array.offset, array.length);
 }

@@ -24,6 +24,16 @@ std::optional<Buffer> FindLengths(const ArrowSchema& schema, const ArrowArray& a
 // Of lists, or of strings, whose values are bytes.
 std::optional<RowSplits> FindRowSplits(const ArrowSchema& schema, const ArrowArray& array);
 
+// The numbers in lists.
+struct Numbers {
+  const char* data = nullptr;
+  char format = 0;    // as Arrow's C data interface calls the type
+  int64_t width = 0;  // in bytes
+};
+
+// None also if a number may be null.
+std::optional<Numbers> FindNumbers(const ArrowSchema& schema, const ArrowArray& array);
+
 // How many bytes an array takes: its values, offsets and validity, each of the slice. Serves nulls,
 // bools, integers, float and double, strings, and lists and structs of these.
 std::optional<int64_t> ByteSize(const ArrowSchema& schema, const ArrowArray& array);

@@ -79,6 +79,37 @@ py::tuple RowSplitsOf(const py::object& array) {
   return py::make_tuple(MakeVector(std::move(found->splits)), found->longest, first);
 }
 
+// What another object owns, not to be written to.
+py::array View(const py::dtype& dtype, int64_t count, const void* data, const py::object& owner) {
+  py::array view(dtype, {static_cast<py::ssize_t>(count)}, data, owner);
+  py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return view;
+}
+
+py::dtype DtypeOf(const Numbers& numbers) {
+  const char kind = numbers.format == 'f' || numbers.format == 'g' ? 'f'
+                    : numbers.format >= 'a'                        ? 'i'
+                                                                   : 'u';
+  return py::dtype(kind + std::to_string(numbers.width));
+}
+
+py::object NumberLists(const py::object& array) {
+  const ImportedArray imported(array);
+  const std::optional<Numbers> numbers = FindNumbers(imported.schema(), imported.array());
+  if (!numbers) return py::none();
+  std::optional<RowSplits> found;
+  {
+    const py::gil_scoped_release release;
+    found = FindRowSplits(imported.schema(), imported.array());
+  }
+  if (!found->without_gaps) return py::none();
+  const auto* const splits = found->splits.as<int64_t>();
+  const int64_t total = splits[imported.array().length];
+  const py::array values = View(DtypeOf(*numbers), total,
+                                numbers->data + found->first * numbers->width, imported.owner());
+  return py::make_tuple(MakeVector(std::move(found->splits)), found->longest, values);
+}
+
 int64_t CountInvalidUtf8In(const py::object& array) {
   const std::optional<int64_t> count = AskArray(array, CountInvalidUtf8);
   if (!count) throw py::value_error("Expected an array of strings, found another");
@@ -133,11 +164,26 @@ py::object SplitsOfCoordinates(const Int64Array& coordinates, const std::vector<
   return py::make_tuple(MakeVector(std::move(found->splits)), found->without_gaps);
 }
 
+bool IsAligned(const py::array& array) {
+  constexpr uintptr_t kAlignment = 64;
+  const bool is_dense = (array.flags() & py::array::c_style) != 0;
+  return is_dense && reinterpret_cast<uintptr_t>(array.data()) % kAlignment == 0;
+}
+
+py::array AsWritable(const py::array& array) {
+  const std::vector<py::ssize_t> shape(array.shape(), array.shape() + array.ndim());
+  const std::vector<py::ssize_t> strides(array.strides(), array.strides() + array.ndim());
+  py::array view(array.dtype(), shape, strides, array.data(), array);
+  py::detail::array_proxy(view.ptr())->flags |= py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return view;
+}
+
 }  // namespace
 
 void BindArrays(py::module_& module) {
   module.def("element_lengths", &ElementLengths, py::arg("array"));
   module.def("row_splits", &RowSplitsOf, py::arg("array"));
+  module.def("number_lists", &NumberLists, py::arg("array"));
   module.def(
       "byte_size", [](const py::object& array) { return AskArray(array, ByteSize); },
       py::arg("array"));
@@ -146,6 +192,8 @@ void BindArrays(py::module_& module) {
   module.def("coordinates", &Coordinates, py::arg("levels"));
   module.def("splits_of_coordinates", &SplitsOfCoordinates, py::arg("coordinates"),
              py::arg("shape"));
+  module.def("is_aligned", &IsAligned, py::arg("array"));
+  module.def("as_writable", &AsWritable, py::arg("array"));
 }
 
 }  // namespace tfrecord_beam

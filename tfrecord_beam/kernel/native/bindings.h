@@ -37,6 +37,7 @@ class ImportedArray {
 
   const ArrowSchema& schema() const { return schema_; }
   const ArrowArray& array() const { return array_; }
+  const pybind11::object& owner() const { return capsules_; }  // of all their memory
 
  private:
   pybind11::tuple capsules_;

@@ -11,6 +11,7 @@ from tfrecord_beam.kernel.reference.arrays import (
     byte_size,
     count_invalid_utf8,
     element_lengths,
+    number_lists,
     row_splits,
 )
 from tfrecord_beam.kernel.reference.coordinates import (
@@ -26,6 +27,7 @@ from tfrecord_beam.kernel.reference.sequence_example import (
     ExampleListDecoder,
     SequenceExampleDecoder,
 )
+from tfrecord_beam.kernel.reference.sharing import as_writable, is_aligned
 
 __all__ = [
     "ExampleDecoder",
@@ -33,6 +35,7 @@ __all__ = [
     "ExampleListDecoder",
     "SequenceExampleDecoder",
     "allocate",
+    "as_writable",
     "byte_size",
     "coordinates",
     "count_invalid_utf8",
@@ -40,7 +43,9 @@ __all__ = [
     "element_lengths",
     "find_record",
     "frame",
+    "is_aligned",
     "masked_crc32c",
+    "number_lists",
     "parent_indices",
     "row_splits",
     "scan",

@@ -30,6 +30,19 @@ def row_splits(array: Any) -> tuple[npt.NDArray[np.int64], int, int | None]:
     return splits, int(max(lengths, default=0)), first if splits[-1] == last - first else None
 
 
+def number_lists(
+    array: Any,
+) -> tuple[npt.NDArray[np.int64], int, npt.NDArray[Any]] | None:
+    """Returns the row splits of lists of numbers, the length of the longest, and the numbers."""
+    array = pa.array(array)
+    if not _is_list(array.type) or _bit_width(array.type.value_type) is None:
+        return None
+    splits, longest, first = row_splits(array)
+    if first is None or array.values.null_count:
+        return None
+    return splits, longest, array.values.slice(first, splits[-1]).to_numpy()
+
+
 def byte_size(array: Any) -> int | None:
     """Returns how many bytes an array takes, None where there is a type that is not served."""
     array = pa.array(array)
@@ -39,8 +52,9 @@ def byte_size(array: Any) -> int | None:
     validity = 0 if array.buffers()[0] is None else _bytes_of_bits(len(array))
     if types.is_boolean(data_type):
         return validity + _bytes_of_bits(len(array))
-    if types.is_integer(data_type) or data_type in (pa.float32(), pa.float64()):
-        return validity + len(array) * int(data_type.bit_width) // 8
+    bit_width = _bit_width(data_type)
+    if bit_width is not None:
+        return validity + len(array) * bit_width // 8
     if types.is_struct(data_type):
         return _total(validity, *(array.field(i) for i in range(data_type.num_fields)))
     if not (_is_list(data_type) or _is_string(data_type)):
@@ -64,6 +78,12 @@ def count_invalid_utf8(array: Any) -> int:
 def _total(size: int, *children: pa.Array) -> int | None:
     sizes = [byte_size(child) for child in children]
     return None if None in sizes else sum(filter(None, sizes), size)
+
+
+def _bit_width(data_type: pa.DataType) -> int | None:
+    """Returns the bits of a number, None for what is no number."""
+    is_number = types.is_integer(data_type) or data_type in (pa.float32(), pa.float64())
+    return int(data_type.bit_width) if is_number else None
 
 
 def _is_list(data_type: pa.DataType) -> bool:
