@@ -272,6 +272,25 @@ def test_types_without_a_size(kernel: ModuleType, data: st.DataObject) -> None:
     assert kernel.byte_size(pa.nulls(3, unserved)) is None
 
 
+class Extension(pa.ExtensionType):
+    def __init__(self, storage: pa.DataType) -> None:
+        super().__init__(storage, "test")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+
+def test_extension_types_are_what_they_are_stored_as(kernel: ModuleType) -> None:
+    lists = pa.array([["a"], None, ["b", "c"]])[1:]
+    array = pa.ExtensionArray.from_storage(Extension(lists.type), lists)
+    assert answer(kernel.row_splits, array) == answer(kernel.row_splits, lists)
+    assert kernel.element_lengths(array).tolist() == [0, 2]
+    assert kernel.byte_size(array) == kernel.byte_size(lists)
+    assert kernel.byte_size(pa.record_batch({"x": array})) == kernel.byte_size(lists)
+    texts = pa.ExtensionArray.from_storage(Extension(pa.binary()), pa.array([b"a", b"\xff"]))
+    assert kernel.count_invalid_utf8(texts) == 1
+
+
 @pytest.mark.parametrize(
     "data_type", [*UNSERVED, pa.int64(), pa.struct([("a", pa.int8())])], ids=str
 )

@@ -141,8 +141,9 @@ def number_lists(
 def byte_size(array: ArrowArrayExportable) -> int | None:
     """Returns how many bytes an array takes: values, offsets and validity, each of the slice.
 
-    A record batch takes what its columns take. None: there is another type in it than integers,
-    float32, float64, bools, strings, nulls, and lists and structs of these.
+    A record batch takes what its columns take, an extension type what it is stored as. None: there
+    is another type in it than integers, float32, float64, bools, strings, nulls, and lists and
+    structs of these.
     """
 
 def count_invalid_utf8(array: ArrowArrayExportable) -> int:

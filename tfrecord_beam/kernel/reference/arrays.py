@@ -19,7 +19,7 @@ def element_lengths(array: Any) -> npt.NDArray[np.int64]:
 
 def row_splits(array: Any) -> tuple[npt.NDArray[np.int64], int, int | None]:
     """Returns where lists end, the length of the longest, and where their values begin."""
-    array = pa.array(array)
+    array = _to_storage(array)
     if not (_is_list(array.type) or _is_string(array.type)):
         raise ValueError("Expected an array of lists or strings, found another")
     offsets = _offsets(array)
@@ -45,7 +45,7 @@ def number_lists(
 
 def byte_size(array: Any) -> int | None:
     """Returns how many bytes an array takes, None where there is a type that is not served."""
-    array = pa.array(array)
+    array = _to_storage(array)
     data_type = array.type
     if types.is_null(data_type):
         return 0
@@ -68,11 +68,17 @@ def byte_size(array: Any) -> int | None:
 
 def count_invalid_utf8(array: Any) -> int:
     """Returns how many strings are not UTF-8."""
-    array = pa.array(array)
+    array = _to_storage(array)
     if not _is_string(array.type):
         raise ValueError("Expected an array of strings, found another")
     values = array.view(_BINARY.get(array.type, array.type)).to_pylist()
     return sum(value is not None and not _is_utf8(value) for value in values)
+
+
+def _to_storage(array: Any) -> pa.Array:
+    """Returns an array that any library may have made; of an extension type, as it is stored."""
+    array = pa.array(array)
+    return array.storage if isinstance(array, pa.ExtensionArray) else array
 
 
 def _total(size: int, *children: pa.Array) -> int | None:
