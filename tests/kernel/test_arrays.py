@@ -272,7 +272,7 @@ def test_types_without_a_size(kernel: ModuleType, data: st.DataObject) -> None:
     assert kernel.byte_size(pa.nulls(3, unserved)) is None
 
 
-class Extension(pa.ExtensionType):
+class Extension(pa.ExtensionType):  # type: ignore[misc]  # pyarrow has no types
     def __init__(self, storage: pa.DataType) -> None:
         super().__init__(storage, "test")
 
