@@ -42,6 +42,23 @@ def test_a_bar_for_each_integer() -> None:
     assert chart.description == ("4 bars from 1 to 4; the highest, at 2, holds 4 of 6")
 
 
+@pytest.mark.parametrize("first", [2**63 - 9, -(2**63)])
+def test_nothing_to_draw_of_numbers_that_are_one_double(first: int) -> None:
+    assert draw(of([first, first + 1, first + 8], np.int64)) is None
+
+
+def test_ends_can_be_told_apart() -> None:
+    chart = make([-1, -0.9999999], np.float32)
+    assert (chart.least, chart.most) == ("-1", "-0.999999881")
+    chart = make([2**62, 2**63 - 1])
+    assert (chart.least, chart.most) == ("4,611,686,018,427,387,904", "9,223,372,036,854,775,807")
+
+
+def test_the_last_bar_is_used() -> None:
+    heights = [height for _, height in bars(make(list(range(101))))]
+    assert heights == [HEIGHT] * 16 + [40]
+
+
 def test_as_many_integers_in_each_bar() -> None:
     heights = [height for _, height in bars(make(list(range(100))))]
     assert heights == [HEIGHT] * 20
@@ -81,7 +98,11 @@ def test_not_by_ratio_below_zero() -> None:
 
 @given(st.lists(INT64, min_size=2).filter(lambda numbers: len({*numbers}) > 1))
 def test_of_any_integers(numbers: list[int]) -> None:
-    assert max(height for _, height in bars(make(numbers))) == HEIGHT
+    chart = draw(of(numbers, np.int64))
+    if chart is not None or len({*map(float, numbers)}) > 1:
+        assert chart is not None
+        assert len(bars(chart)) > 1
+        assert max(height for _, height in bars(chart)) == HEIGHT
 
 
 @given(st.lists(FLOAT32, min_size=2))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import NamedTuple
 
 import numpy as np
 
-from tfrecord_beam.report.formats import format_number
+from tfrecord_beam.report.formats import format_number, format_range
 from tfrecord_beam.report.histogram import DoubleArray
 from tfrecord_beam.report.numbers import NumberSummary
 
@@ -55,11 +54,13 @@ class _Bars(NamedTuple):
 
 
 def draw(summary: NumberSummary) -> Chart | None:
-    """Returns the chart of numbers; None where they are not different."""
+    """Returns the chart of numbers; None where they are not different, or not as doubles."""
     if summary.least is None or summary.most is None or summary.least == summary.most:
         return None
     bars = _choose_bars(summary, summary.least, summary.most)
-    least, most = format_number(bars.edges[0]), format_number(summary.most)
+    if np.count_nonzero(bars.counts) == 1:
+        return None
+    least, most = format_range(bars.edges[0] if bars.is_log else summary.least, summary.most)
     ratio = ", each of the same ratio" if bars.is_log else ""
     description = f"{len(bars.counts)} bars from {least} to {most}{ratio}; {_describe_top(bars)}"
     return Chart(_draw_path(bars.counts), least, most, bars.is_log, description)
@@ -68,7 +69,7 @@ def draw(summary: NumberSummary) -> Chart | None:
 def _describe_top(bars: _Bars) -> str:
     top = int(bars.counts.argmax())
     start, stop = bars.edges[top], bars.edges[top + 1] - (1 if bars.of_integers else 0)
-    where = f"from {format_number(start)} to {format_number(stop)}"
+    where = "from {} to {}".format(*format_range(start, stop))
     if start == stop:
         where = f"at {format_number(start)}"
     count, total = bars.counts[top], bars.counts.sum()
@@ -91,10 +92,13 @@ def _choose_bars(summary: NumberSummary, least: float, most: float) -> _Bars:
 
 def _linear_edges(least: float, most: float) -> DoubleArray:
     if isinstance(least, int):
-        # As many integers in each bar, lest some be higher for holding more of them.
-        width = math.ceil((most - least + 1) / _MAX_BARS)
-        num_bars = math.ceil((most - least + 1) / width)
-        return least + width * np.arange(num_bars + 1, dtype=np.float64)
+        # As many integers in each bar, lest some be higher for holding more of them; of widths the
+        # one by which the last bar is used most, lest that be lower.
+        count = int(most - least) + 1
+        narrowest = -(-count // _MAX_BARS)
+        widths = range(narrowest, narrowest + min(narrowest, _MAX_BARS))
+        width = min(widths, key=lambda width: -count % width / width)
+        return least + width * np.arange(-(-count // width) + 1, dtype=np.float64)
     return np.linspace(least, most, _MAX_BARS + 1)
 
 

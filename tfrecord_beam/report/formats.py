@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 _MOST_DIGITS = 15
+_FLOAT_DIGITS = 9
+"""In so many, different 32-bit floats are different."""
 
 
 def format_number(number: float) -> str:
@@ -17,6 +19,18 @@ def format_number(number: float) -> str:
     if abs(number) < 10**_MOST_DIGITS and (abs(number) >= 10**6 or number == int(number)):
         return f"{number:,.0f}"
     return f"{number:,.6g}"
+
+
+def format_range(least: float, most: float) -> tuple[str, str]:
+    """Returns two numbers, in so many digits that 32-bit floats can be told apart.
+
+    >>> format_range(1, 2.5), format_range(0.99999994, 1.0)
+    (('1', '2.5'), ('0.99999994', '1'))
+    """
+    texts = format_number(least), format_number(most)
+    if least != most and texts[0] == texts[1]:
+        return f"{least:,.{_FLOAT_DIGITS}g}", f"{most:,.{_FLOAT_DIGITS}g}"
+    return texts
 
 
 def format_size(num_bytes: int) -> str:

@@ -11,7 +11,7 @@ from tfrecord_beam.errors import Location, render
 from tfrecord_beam.report.charts import Chart, draw
 from tfrecord_beam.report.feature import FeatureSummary
 from tfrecord_beam.report.files import FileSummary
-from tfrecord_beam.report.formats import format_number, format_share
+from tfrecord_beam.report.formats import format_number, format_range, format_share
 from tfrecord_beam.report.numbers import NumberSummary
 from tfrecord_beam.report.samples import show_bytes
 from tfrecord_beam.report.strings import MAX_DISTINCT, MAX_VALUE_BYTES, StringSummary
@@ -148,9 +148,10 @@ def _count_facts(noun: str, numbers: NumberSummary) -> Iterator[Fact]:
 def number_facts(numbers: NumberSummary, *, zeros: bool = True) -> Iterator[Fact]:
     """Yields what is to be said of numbers."""
     if numbers.least is not None and numbers.most is not None and numbers.mean is not None:
-        yield "Minimum", format_number(numbers.least)
+        least, most = format_range(numbers.least, numbers.most)
+        yield "Minimum", least
         yield "Mean", format_number(numbers.mean)
-        yield "Maximum", format_number(numbers.most)
+        yield "Maximum", most
     if numbers.count and zeros:
         yield "Zeros", f"{numbers.zeros:,} ({format_share(numbers.zeros, numbers.count)})"
     for noun, count in (("NaN", numbers.nans), ("Infinite", numbers.infinities)):
