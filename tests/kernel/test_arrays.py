@@ -287,6 +287,9 @@ def test_extension_types_are_what_they_are_stored_as(kernel: ModuleType) -> None
     assert kernel.element_lengths(array).tolist() == [0, 2]
     assert kernel.byte_size(array) == kernel.byte_size(lists)
     assert kernel.byte_size(pa.record_batch({"x": array})) == kernel.byte_size(lists)
+    numbers = pa.ExtensionArray.from_storage(Extension(pa.int8()), pa.array([1, 2], pa.int8()))
+    _, _, found = kernel.number_lists(pa.ListArray.from_arrays([0, 2], numbers))
+    assert (found.dtype, found.tolist()) == (np.int8, [1, 2])
     texts = pa.ExtensionArray.from_storage(Extension(pa.binary()), pa.array([b"a", b"\xff"]))
     assert kernel.count_invalid_utf8(texts) == 1
 

@@ -34,13 +34,14 @@ def number_lists(
     array: Any,
 ) -> tuple[npt.NDArray[np.int64], int, npt.NDArray[Any]] | None:
     """Returns the row splits of lists of numbers, the length of the longest, and the numbers."""
-    array = pa.array(array)
-    if not _is_list(array.type) or _bit_width(array.type.value_type) is None:
+    array = _to_storage(array)
+    if not _is_list(array.type):
+        return None
+    values = _to_storage(array.values)
+    if _bit_width(values.type) is None or values.null_count:
         return None
     splits, longest, first = row_splits(array)
-    if first is None or array.values.null_count:
-        return None
-    return splits, longest, array.values.slice(first, splits[-1]).to_numpy()
+    return None if first is None else (splits, longest, values.slice(first, splits[-1]).to_numpy())
 
 
 def byte_size(array: Any) -> int | None:
