@@ -142,9 +142,24 @@ def test_kinds_that_differ(tmp_path: pathlib.Path) -> None:
     first = example(entry("x", int64(7)))
     (tmp_path / "a").write_bytes(framed(first, example(entry("x", floats(1)))))
     page = make_page(tmp_path / "a", tmp_path)
-    places = [f"first - at {tmp_path / 'a'}:{offset}" for offset in (len(framed(first)), 0)]
+    places = [f"first at {tmp_path / 'a'}:{offset}" for offset in (len(framed(first)), 0)]
     assert [text for text in page.texts_in("bdi") if text.startswith("first")] == places
     assert "float and int64" in page.texts_in("p")
+    terms = {*page.texts_in("dt")}
+    assert {"Mean (int64)", "Mean (float)"} <= terms
+    assert "Zeros" not in terms
+
+
+def test_names_that_are_too_long_or_none(tmp_path: pathlib.Path) -> None:
+    name = "a" * 5000 + "z"
+    (tmp_path / "a").write_bytes(framed(example(entry(name, int64(1)), entry("", int64(1)))))
+    schema = parse_schema(f"feature {{ name: '{name}' type: FLOAT }}")
+    page = make_page(tmp_path / "a", tmp_path, schema)
+    texts = page.texts_in("bdi")
+    short = f"{'a' * 100}…{'a' * 99}z"
+    assert texts.count(short) == 3  # the misfit, the feature, the row
+    assert texts.count("(no name)") >= 2
+    assert name not in texts
 
 
 @pytest.mark.parametrize(

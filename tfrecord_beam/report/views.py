@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfrecord_beam.errors import Location, render
+from tfrecord_beam.errors import Location, render_place
 from tfrecord_beam.report.charts import Chart, draw
 from tfrecord_beam.report.feature import FeatureSummary
 from tfrecord_beam.report.files import FileSummary
@@ -25,6 +25,9 @@ _MAX_FILES = 50
 
 _MAX_FREQUENT = 8
 """How many values of a feature are listed, the most frequent of them."""
+
+_NAME_END = 100
+"""How many characters of either end are shown of a name that has more than both together."""
 
 Fact = tuple[str, str]
 """A term and what is to be said of it."""
@@ -73,8 +76,12 @@ class FilesView:
 
 
 def name_of(path: Path) -> str:
-    """Returns the name of a feature; that of one that each step has begins with the column's."""
-    return make_printable(".".join(path))
+    """Returns the name of a feature; that of one that each step has begins with the column's.
+
+    One that is very long, as it may be where keys are data, is cut.
+    """
+    name = make_printable(".".join(path)) or "(no name)"
+    return name if len(name) <= 2 * _NAME_END else f"{name[:_NAME_END]}…{name[-_NAME_END:]}"
 
 
 def view_files(files: dict[str, FileSummary]) -> FilesView:
@@ -101,9 +108,11 @@ def view_feature(path: Path, summary: DatasetSummary) -> FeatureView:
     nouns = ["Per record"] if len(path) == 1 else ["Steps", "Per step"]
     facts: list[Fact] = []
     figures: list[Figure] = []
-    for numbers in (feature.ints, feature.floats):
-        facts.extend(number_facts(numbers))
-        figures.extend(view_figures(numbers, "Values"))
+    is_mixed = bool(feature.ints.count and feature.floats.count)
+    for kind, numbers in (("int64", feature.ints), ("float", feature.floats)):
+        of_kind = f" ({kind})" if is_mixed else ""
+        facts.extend((f"{term}{of_kind}", text) for term, text in number_facts(numbers))
+        figures.extend(view_figures(numbers, f"Values{of_kind}"))
     facts.extend(_string_facts(feature.strings))
     if not feature.strings.frequencies:
         figures.extend(view_figures(feature.strings.lengths, "Bytes of a value"))
@@ -128,7 +137,7 @@ def _conflict(known: FeatureStatistics) -> list[Fact]:
     if len(known.kinds) < 2:
         return []
     return [
-        (kind.list_name, render("first", Location(place.file, place.offset)))
+        (kind.list_name, f"first at {render_place(Location(place.file, place.offset))}")
         for kind, place in sorted(known.kinds.items())
     ]
 
