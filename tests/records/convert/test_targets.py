@@ -107,15 +107,19 @@ def test_compression(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("name", "compression", "text"),
     [
-        ("a.parquet", "bz2", "Expected compression of parquet to be None or one of none, snappy"),
+        ("a.parquet", "bz2", "Expected compression of parquet to be None or one of snappy, none"),
         ("a.arrow", "gzip", "Expected compression of arrow to be None or one of none, zstd, lz4"),
+        ("a.parquet.gz", None, "Expected a name that tells no codec for parquet, which is compr"),
+        ("a.parquet.gz", "gzip", "Expected a name that tells no codec for parquet"),
+        ("a.arrows.zst", "zstd", "Expected a name that tells no codec for arrow-stream"),
         ("a.csv.gz", "zstd", "write it with compression='gzip'"),
         ("a.csv", "rar", "Expected compression"),
         ("a.csv", "auto", "Expected compression"),
-        ("a.parquet.gz", "snappy", "write it with compression='gzip'"),
     ],
 )
-def test_wrong_compression(tmp_path: pathlib.Path, name: str, compression: str, text: str) -> None:
+def test_wrong_compression(
+    tmp_path: pathlib.Path, name: str, compression: str | None, text: str
+) -> None:
     with pytest.raises(ValueError, match=text):
         write(tmp_path / name, TABLE, compression=compression)
     assert list(tmp_path.iterdir()) == []

@@ -13,6 +13,7 @@ from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_path, describe
 from tfrecord_beam.records.compression import codec_of_name
 from tfrecord_beam.records.convert.formats import Format, choose_format, name_shard
+from tfrecord_beam.records.convert.targets import choose_codec
 from tfrecord_beam.records.inference import is_inferred
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.paths import (
@@ -75,12 +76,13 @@ class Conversion:
                 "Expected TFRecord as the source or the target, "
                 f"found {self.source_format.value} to {self.target_format.value}"
             )
-        Compression.resolve(self.compression)
         if self.column_names is not None:
             self._check_column_names(self.column_names)
         if self.target_format is Format.TFRECORD:
+            Compression.resolve(self.compression)
             return
         check_file_path("target", self.target)
+        choose_codec(self.target, self.target_format, self.compression)
         if self.mode not in _MODES:
             raise ValueError(
                 f"Expected mode to be one of {', '.join(_MODES)} for a file of "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import pyarrow as pa
@@ -17,6 +17,13 @@ from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.writing.compression import Compression, ContentFile
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.placing import new_file
+
+_CODECS = {
+    Format.PARQUET: ("snappy", "none", "gzip", "zstd", "lz4"),
+    Format.ARROW: ("none", "zstd", "lz4"),
+    Format.ARROW_STREAM: ("none", "zstd", "lz4"),
+}
+"""How formats compress inside; by default as the first says."""
 
 _ROW_GROUP_BYTES = 64 << 20
 """Bytes in memory of a row group of Parquet, of which one is held at a time."""
@@ -56,15 +63,12 @@ def write_file(
       overwrite: replace what is there; False: it is an error.
 
     Raises:
-      ValueError: the format has no such compression.
+      ValueError: as for `choose_codec`.
       SchemaError: a column of a type that the format does not hold, or none but rows.
       WriteError: there is a file, or it cannot be written.
     """
-    codec = Compression.resolve(codec_of_name(path) if compression is None else compression)
-    codec.check_path(path)
-    start = _choose_writer(
-        file_format, schema, compression if compression is None else codec, with_names
-    )
+    codec = choose_codec(path, file_format, compression)
+    start = _choose_writer(file_format, schema, codec.codec, with_names)
     num_rows = 0
     with new_file(path, file_system, overwrite=overwrite) as file:
         content = (codec if file_format.is_text else Compression()).compress(file)
@@ -77,6 +81,32 @@ def write_file(
         writer.close()
         content.close()
     return num_rows, file.num_bytes
+
+
+def choose_codec(path: str, file_format: Format, compression: str | None) -> Compression:
+    """Returns how a file is compressed; arguments are those of `write_file`.
+
+    Raises:
+      ValueError: the format has no such compression, or the name tells another.
+    """
+    named = codec_of_name(path)
+    if file_format.is_text:
+        codec = Compression.resolve(named if compression is None else compression)
+        codec.check_path(path)
+        return codec
+    if named != "none":
+        raise ValueError(
+            f"Expected a name that tells no codec for {file_format.value}, which is compressed "
+            f"inside, found {describe(path)}"
+        )
+    known = _CODECS[file_format]
+    codec = Compression.resolve(known[0] if compression is None else compression)
+    if codec.codec not in known:
+        raise ValueError(
+            f"Expected compression of {file_format.value} to be None or one of "
+            f"{', '.join(known)}, found {codec.codec!r}"
+        )
+    return codec
 
 
 class _Sink:
@@ -92,7 +122,7 @@ class _Sink:
 
 
 def _choose_writer(
-    file_format: Format, schema: pa.Schema, compression: Compression | None, with_names: bool
+    file_format: Format, schema: pa.Schema, codec: str, with_names: bool
 ) -> Callable[[pa.PythonFile], _BatchWriter]:
     if file_format is Format.CSV:
         _check_csv_columns(schema)
@@ -100,26 +130,11 @@ def _choose_writer(
         return lambda sink: pa.csv.CSVWriter(sink, schema, write_options=csv_options)
     if file_format is Format.JSON:
         return _JsonWriter
-    codec = None if compression is None else compression.codec
     if file_format is Format.PARQUET:
-        _check_codec(file_format, codec, _PARQUET_CODECS)
-        return lambda sink: _ParquetWriter(sink, schema, codec or "snappy")
-    _check_codec(file_format, codec, _ARROW_CODECS)
+        return lambda sink: _ParquetWriter(sink, schema, codec)
     options = pa.ipc.IpcWriteOptions(compression=None if codec == "none" else codec)
     new = pa.ipc.new_file if file_format is Format.ARROW else pa.ipc.new_stream
     return lambda sink: new(sink, schema, options=options)
-
-
-_PARQUET_CODECS = ("none", "snappy", "gzip", "zstd", "lz4")
-_ARROW_CODECS = ("none", "zstd", "lz4")
-
-
-def _check_codec(file_format: Format, codec: str | None, known: Sequence[str]) -> None:
-    if codec is not None and codec not in known:
-        raise ValueError(
-            f"Expected compression of {file_format.value} to be None or one of "
-            f"{', '.join(known)}, found {codec!r}"
-        )
 
 
 def _check_csv_columns(schema: pa.Schema) -> None:

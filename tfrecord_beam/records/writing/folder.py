@@ -43,7 +43,9 @@ class OutputFolder:
             raise WriteError(
                 f"Expected no file of this name, found {len(others)}",
                 Location(others[0]),
-                "mode='overwrite' replaces them, 'append' adds to them",
+                "mode='overwrite' replaces it"
+                if self._names.is_exact
+                else "mode='overwrite' replaces them, 'append' adds to them",
             )
 
     def find_unfinished(self) -> dict[str, str]:
