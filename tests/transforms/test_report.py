@@ -85,3 +85,10 @@ def test_type_of_output(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     output = beam.Pipeline() | WriteReport(tmp_path / "a", tmp_path / "p")
     assert output.element_type is WrittenFile
+
+
+def test_what_it_is_applied_to(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes(framed(*records()))
+    with pytest.raises(ValueError, match=r"^Expected no file_pattern where the input is a PColl"):
+        run(beam.Create([str(path)]), WriteReport(path, tmp_path / "p"))

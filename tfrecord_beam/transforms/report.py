@@ -74,6 +74,7 @@ class WriteReport(FileSource):
         self._report.check_free(BeamOutputFileSystem())
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[WrittenFile]:
+        blocks, corrupt = self._read_blocks(pipeline)  # first: it tells what is no pipeline
         files = (
             pipeline
             | "Once" >> beam.Create([self._patterns])
@@ -81,7 +82,6 @@ class WriteReport(FileSource):
             | "ReshuffleFiles" >> beam.Reshuffle()
             | "LookAt" >> beam.Map(_look_at, self._options)
         )
-        blocks, corrupt = self._read_blocks(pipeline)
         summarizer = self._report.make_summarizer()
         parts = (
             files | "AddFiles" >> beam.ParDo(_Summarize(_add_file)),
