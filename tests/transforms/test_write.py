@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import pathlib
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -20,10 +18,17 @@ from apache_beam.transforms.window import FixedWindows, GlobalWindow, Timestampe
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.records.writing.encodings import encoding_of
-from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.example_files import NUM_RECORDS, SCHEMA, write_files
-from tests.tfxio.pipelines import Run, run
+from tests.tfxio.pipelines import run
+from tests.transforms.writing import (
+    RECORDS,
+    InBundles,
+    InOneBundle,
+    check_files,
+    write,
+    written,
+)
 from tfrecord_beam import (
     BeamSource,
     EncodeError,
@@ -32,68 +37,15 @@ from tfrecord_beam import (
     SchemaError,
     WriteError,
     WriteToTFRecord,
-    WrittenFile,
     read_table,
 )
 from tfrecord_beam.kernel.reference.protos import Example
-from tfrecord_beam.records.writing import spill
-from tfrecord_beam.records.writing.bundle import BundleWriter
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.transforms import write_steps
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 from tfrecord_beam.transforms.write_steps import WriteLocally, WriteSteps
 
 SCHEMA_OF_IDS = schema_pb2.Schema(feature=[{"name": "id", "type": "INT"}])
-RECORDS = [b"record %d" % i for i in range(50)]
-
-
-class InBundles(beam.PTransform[Any, Any]):
-    """Gives elements in several bundles, of types that nothing announces."""
-
-    def __init__(self, elements: Sequence[Any]) -> None:
-        super().__init__()
-        self._elements = elements
-
-    def expand(self, pipeline: Any) -> Any:
-        return (
-            pipeline
-            | beam.Create(range(len(self._elements)))
-            | beam.Reshuffle()
-            | beam.Map(self._elements.__getitem__).with_output_types(beam.typehints.Any)
-        )
-
-
-class InOneBundle(beam.PTransform[Any, Any]):
-    """Gives elements in one bundle, of types that nothing announces."""
-
-    def __init__(self, elements: Sequence[Any]) -> None:
-        super().__init__()
-        self._elements = elements
-
-    def expand(self, pipeline: Any) -> Any:
-        return (
-            pipeline
-            | beam.Impulse()
-            | beam.FlatMap(lambda _: self._elements).with_output_types(beam.typehints.Any)
-        )
-
-
-def write(elements: Iterable[Any], *arguments: Any, **options: Any) -> list[WrittenFile]:
-    return written(run(beam.Create(list(elements)), WriteToTFRecord(*arguments, **options)))
-
-
-def written(result: Run) -> list[WrittenFile]:
-    return sorted(result.elements)
-
-
-def check_files(folder: pathlib.Path, files: Sequence[WrittenFile]) -> None:
-    """Checks that the files are those in the folder, and are what is said of them."""
-    assert paths_in(folder) == sorted(
-        str(pathlib.Path(file.path).relative_to(folder)) for file in files
-    )
-    for file in files:
-        assert file.num_bytes == pathlib.Path(file.path).stat().st_size
-        assert file.num_records == len(records_in(file.path))
 
 
 @pytest.mark.parametrize("num_shards", [None, 3])
@@ -142,105 +94,6 @@ def test_batches_in_each_way_once_whatever_is_repeated(
     assert sorted(read_table(tmp_path).column("id").to_pylist()) == [[i] for i in range(20)]
     if "partition_by" in options:
         assert {file.partition for file in files} == {(("name", f"n{i}"),) for i in range(4)}
-
-
-class FailsOnce(beam.DoFn):
-    """Fails in the middle of the first bundle that it sees."""
-
-    def __init__(self, mark: pathlib.Path) -> None:
-        self._mark = str(mark)
-
-    def process(self, element: Any) -> Iterator[Any]:
-        yield element
-        if not pathlib.Path(self._mark).exists():
-            pathlib.Path(self._mark).touch()
-            raise OSError("once")
-
-
-@pytest.mark.parametrize("options", [{}, {"num_shards": 2}])
-def test_pipeline_that_failed_can_run_again(
-    tmp_path: pathlib.Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spill, "BUFFER_BYTES", 1)
-    folder = tmp_path / "out"
-
-    def attempt() -> Run:
-        fails = beam.ParDo(FailsOnce(tmp_path / "mark")).with_output_types(bytes)
-        return run(beam.Create(RECORDS), fails, WriteToTFRecord(folder / "a", **options))
-
-    with pytest.raises(OSError, match="once"):
-        attempt()
-    assert [path for path in paths_in(folder) if not path.startswith(".")] == []
-    files = written(attempt())
-    check_files(folder, files)
-    assert sorted(records_in(*(file.path for file in files))) == sorted(RECORDS)
-
-
-@pytest.fixture
-def faults(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, no_waiting: None
-) -> Callable[..., None]:
-    """Makes Beam's files fail as told; see `FaultyFileSystem`."""
-
-    def plan(**options: Any) -> None:
-        file_system = FaultyFileSystem(
-            tmp_path_factory.mktemp("plan"), BeamOutputFileSystem(), **options
-        )
-        monkeypatch.setattr(write_steps, "BeamOutputFileSystem", lambda: file_system)
-
-    return plan
-
-
-WAYS: list[dict[str, Any]] = [{}, {"num_shards": 3}]
-"""Options by which bundles write whole files, or spill."""
-
-
-@pytest.mark.parametrize("options", WAYS)
-def test_what_fails_once_does_no_harm(
-    tmp_path: pathlib.Path, faults: Callable[..., None], options: dict[str, Any]
-) -> None:
-    faults(fail={"rename": 1, "delete": 1, "remove_folder": 1})
-    (tmp_path / "a-00007-of-00009.tfrecord").touch()
-    files = write(RECORDS, tmp_path / "a", mode="overwrite", **options)
-    check_files(tmp_path, files)
-    assert sorted(records_in(*(file.path for file in files))) == sorted(RECORDS)
-
-
-@pytest.mark.parametrize("options", WAYS)
-def test_rename_that_always_fails_fails_the_pipeline(
-    tmp_path: pathlib.Path, faults: Callable[..., None], options: dict[str, Any]
-) -> None:
-    faults(fail={"rename": ALWAYS}, only="-00000-of")
-    with pytest.raises(WriteError, match=r"Expected to rename, found .* - at .*a-00000-of-0000"):
-        write(RECORDS, tmp_path / "a", **options)
-    visible = [path for path in paths_in(tmp_path) if not path.startswith(".")]
-    assert all(name.startswith(("a-00001-", "a-00002-")) for name in visible)
-
-
-@pytest.mark.parametrize("options", WAYS)
-def test_full_disk_leaves_no_final_file(
-    tmp_path: pathlib.Path, faults: Callable[..., None], options: dict[str, Any]
-) -> None:
-    (tmp_path / "a-00007-of-00009.tfrecord").touch()
-    faults(room=100)
-    with pytest.raises(WriteError, match="No space left on device"):
-        write(RECORDS, tmp_path / "a", mode="overwrite", **options)
-    visible = [path for path in paths_in(tmp_path) if not path.startswith(".")]
-    assert visible == ["a-00007-of-00009.tfrecord"]
-
-
-def test_records_that_get_lost_are_missed(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = BundleWriter.close
-    monkeypatch.setattr(
-        BundleWriter,
-        "close",
-        lambda writer: dataclasses.replace(real(writer), num_records=len(RECORDS) + 1),
-    )
-    with pytest.raises(WriteError, match=r"^Expected 51 records in all files together, found 50"):
-        write(RECORDS, tmp_path / "a")
-    assert [path for path in paths_in(tmp_path) if not path.startswith(".")] == []
 
 
 def test_output_is_there_once_the_files_are(tmp_path: pathlib.Path) -> None:
@@ -383,15 +236,6 @@ def test_local_bundles_look_at_their_folder_once(
     assert records_in(*(file.path for file in files)) == [b"0", b"1", b"2", b"3"]
     assert file_system.list_folder.call_count == 2  # as the write starts, and the first bundle
     assert len(paths_in(tmp_path)) == 2 * 4  # with their indexes, but no hidden folder
-
-
-def test_local_bundle_that_fails_leaves_nothing(
-    tmp_path: pathlib.Path, faults: Callable[..., None]
-) -> None:
-    faults(fail={"rename": ALWAYS})
-    with pytest.raises(WriteError, match=r"^Expected to rename"):
-        write(RECORDS, tmp_path / "a", write_locality="local")
-    assert paths_in(tmp_path) == []
 
 
 def test_local_files_have_names_of_their_own(tmp_path: pathlib.Path) -> None:
