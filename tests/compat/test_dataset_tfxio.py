@@ -127,7 +127,7 @@ def test_doubles_beyond_float32_are_refused(kind: str) -> None:
 def test_what_cannot_be() -> None:
     ints = tf.zeros([2, 1], tf.int64)
     one = tf.data.Dataset.from_tensors({"a": ints})
-    with pytest.raises(ValueError, match=r"^Expected feature_names for 1 tensors, found 2 names$"):
+    with pytest.raises(ValueError, match=r"^Expected feature_names for 1 tensor, found 2 names$"):
         DatasetTFXIO(one, DatasetTFXIOOptions(feature_names=["x", "y"]))
     with pytest.raises(ValueError, match=r"^Expected different feature names, found 'a_b' twice$"):
         DatasetTFXIO(tf.data.Dataset.from_tensors({"a": {"b": ints}, "a_b": ints}))

@@ -148,7 +148,7 @@ def test_corrupt_records(tmp_path: pathlib.Path) -> None:
     assert [record.record for record in corrupt] == [1, 3]
     assert [feature.name for feature in schema.feature] == ["x"]
     assert schema.feature[0].presence.min_fraction == 1
-    with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt records, found 2"):
+    with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt record, found 2"):
         infer_schema(path, error_handler=corrupt.append, max_corrupt_records=1)
 
 

@@ -195,7 +195,7 @@ def test_what_is_corrupt_goes_to_the_handler(tmp_path: pathlib.Path) -> None:
     for table in read_both(error_handler=corrupt.append, max_corrupt_records=2):
         assert table.column("id").to_pylist() == [[0], [2], [3]]
     assert sorted(each.record or 0 for each in corrupt) == [1, 1, 4, 4]
-    with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt records, found 2"):
+    with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt record, found 2"):
         read_both(error_handler=corrupt.append, max_corrupt_records=1)
 
 

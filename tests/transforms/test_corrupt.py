@@ -122,7 +122,7 @@ def test_range_with_more_corrupt_records_than_allowed_is_not_read_to_its_end(
     tmp_path: pathlib.Path,
 ) -> None:
     (tmp_path / "f").write_bytes(flip(flip(framed(b"a") * 50, 16), 16 + 17) + b"cut")
-    with pytest.raises(TFRecordBeamError, match="Expected at most 1 corrupt records, found 2 "):
+    with pytest.raises(TFRecordBeamError, match="Expected at most 1 corrupt record, found 2 "):
         run_apart(
             make=lambda handler: RawRecordBeamSource(
                 tmp_path, error_handler=handler, max_corrupt_records=1

@@ -203,7 +203,7 @@ def test_range_with_too_many_corrupt_parts_is_not_read_to_its_end(tmp_path: path
     elements = do_fn.process(with_key(FileRange(path, 0, len(data), len(data))), tracker)
     assert next(elements).value.offset == 0
     assert next(elements).value.offset == 20
-    with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt records, found 2 "):
+    with pytest.raises(TFRecordBeamError, match=r"^Expected at most 1 corrupt record, found 2 "):
         next(elements)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from tfrecord_beam.errors import Location, TFRecordBeamError, render
-from tfrecord_beam.options import check_int
+from tfrecord_beam.options import check_int, count_of
 
 MAX_SAMPLE_BYTES = 1024
 """How many of the bytes at fault a `CorruptRecord` keeps."""
@@ -67,6 +67,6 @@ def check_limit(count: int, *, most: int) -> None:
     """Raises TFRecordBeamError if there are more corrupt records than allowed."""
     if count > most:
         raise TFRecordBeamError(
-            f"Expected at most {most} corrupt records, found {count}",
+            f"Expected at most {count_of(most, 'corrupt record')}, found {count}",
             hint="the error handler got them; a higher max_corrupt_records lets the others pass",
         )

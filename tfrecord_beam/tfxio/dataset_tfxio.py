@@ -15,7 +15,7 @@ import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.options import check_instance, check_int, check_path
+from tfrecord_beam.options import check_instance, check_int, check_path, count_of
 from tfrecord_beam.records.batch_stream import rebatch
 from tfrecord_beam.schema.names import as_names, check_distinct
 from tfrecord_beam.schema.representations import TensorRepresentations
@@ -126,9 +126,8 @@ class DatasetTFXIO(TFXIO):
             names = [*as_names(self._options.feature_names, "feature_names")]
         check_distinct(names, "feature names")
         if len(names) != len(named):
-            raise SchemaError(
-                f"Expected feature_names for {len(named)} tensors, found {len(names)} names"
-            )
+            tensors, found = count_of(len(named), "tensor"), count_of(len(names), "name")
+            raise SchemaError(f"Expected feature_names for {tensors}, found {found}")
         return {name: leaf for name, (_, leaf) in zip(names, named, strict=True)}
 
     def _batches(self) -> Iterator[pa.RecordBatch]:

@@ -44,7 +44,7 @@ def test_take() -> None:
 
 @pytest.mark.parametrize("indices", [pa.array([3]), pa.array([-1]), pa.array([0.5])])
 def test_take_of_no_row(indices: pa.Array) -> None:
-    with pytest.raises(SchemaError, match=r"^Expected indices of 1 rows, found others \(.*\)$"):
+    with pytest.raises(SchemaError, match=r"^Expected indices of 1 row, found others \(.*\)$"):
         table_util.RecordBatchTake(batch_of({"a": [1]}), indices)
 
 

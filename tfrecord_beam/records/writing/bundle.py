@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError, WriteError
-from tfrecord_beam.options import describe
+from tfrecord_beam.options import count_of, describe
 from tfrecord_beam.records.hive import Partition
 from tfrecord_beam.records.writing.batches import BatchEncoder
 from tfrecord_beam.records.writing.elements import convert_elements
@@ -58,7 +58,9 @@ def check_results(results: Sequence[BundleResult], files: Iterable[ShardFile]) -
     taken = sum(result.num_records for result in results)
     held = sum(file.num_records for file in files)
     if taken != held:
-        raise WriteError(f"Expected {taken} records in all files together, found {held}")
+        raise WriteError(
+            f"Expected {count_of(taken, 'record')} in all files together, found {held}"
+        )
 
 
 class BundleWriter:

@@ -149,7 +149,9 @@ def finish(
       WriteError: that cannot be done, also when it is tried again; or files are missing.
     """
     if len(written) != ending.num_files:
-        raise WriteError(f"Expected {ending.num_files} files in place, found {len(written)}")
+        raise WriteError(
+            f"Expected {count_of(ending.num_files, 'file')} in place, found {len(written)}"
+        )
     retry(lambda: file_system.delete(ending.stale_files))
     if options.write_success:
         retry(lambda: file_system.create(options.names.folder + SUCCESS_NAME).close())

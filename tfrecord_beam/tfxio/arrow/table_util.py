@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.options import check_bool, check_instance, check_list
+from tfrecord_beam.options import check_bool, check_instance, check_list, count_of
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.names import check_distinct
@@ -74,7 +74,7 @@ def RecordBatchTake(record_batch: pa.RecordBatch, indices: pa.Array) -> pa.Recor
         columns = [column.take(indices) for column in record_batch.columns]
     except (pa.ArrowException, IndexError, TypeError) as error:
         raise SchemaError(
-            f"Expected indices of {record_batch.num_rows} rows, found others ({error})"
+            f"Expected indices of {count_of(record_batch.num_rows, 'row')}, found others ({error})"
         ) from error
     return _batch_of(columns, record_batch.schema, len(indices))
 
