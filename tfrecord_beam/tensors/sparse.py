@@ -84,12 +84,12 @@ class SparseConverter:
             shape, or a value or an index is null.
         """
         lists = self._values.read(batch)
-        lengths = list_lengths(lists.splits[0])
+        (splits,) = lists.splits
         indices = allocate((len(lists.values), 1 + len(self._indices)), np.int64)
-        indices[:, 0] = kernel.parent_indices(lists.splits[0])
+        indices[:, 0] = kernel.parent_indices(splits)
         for i, (column, size) in enumerate(zip(self._indices, self._sizes, strict=True), 1):
-            indices[:, i] = _read_index(batch, column, size, lengths)
-        return SparseValue(indices, lists.values, int64_vector([len(lengths), *self._sizes]))
+            indices[:, i] = _read_index(batch, column, size, splits)
+        return SparseValue(indices, lists.values, int64_vector([batch.num_rows, *self._sizes]))
 
 
 def _find_index_column(schema: pa.Schema, name: str, tensor: str) -> ListColumn:
@@ -103,12 +103,12 @@ def _find_index_column(schema: pa.Schema, name: str, tensor: str) -> ListColumn:
 
 
 def _read_index(
-    batch: pa.RecordBatch, column: ListColumn, size: int, lengths: Int64Array
+    batch: pa.RecordBatch, column: ListColumn, size: int, splits: Int64Array
 ) -> AnyArray:
     """Returns one index of each value, once there is one for each and it is in range."""
     lists = column.read(batch)
-    found = list_lengths(lists.splits[0])
-    if not np.array_equal(found, lengths):
+    if not np.array_equal(lists.splits[0], splits):
+        found, lengths = list_lengths(lists.splits[0]), list_lengths(splits)
         row = int(np.argmax(found != lengths))
         raise column.error(
             f"Expected as many indices as values, {lengths[row]},", str(found[row]), row
