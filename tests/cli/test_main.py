@@ -221,6 +221,15 @@ def test_output_into_a_closed_pipe(tmp_path: pathlib.Path, verb: str) -> None:
     assert (finished.returncode, finished.stderr) == (141, b"")
 
 
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_warning_of_the_library(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "a.tfrecord", *PEOPLE)
+    assert main(["convert", path, str(tmp_path / "b.tfrecord.zst")]) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("tfrecord-beam: warning: TensorFlow cannot read TFRecord files ")
+    assert error.count("\n") == 1
+
+
 def test_interrupt(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
