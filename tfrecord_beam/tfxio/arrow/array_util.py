@@ -42,7 +42,7 @@ def get_innermost_nested_type(arrow_type: pa.DataType) -> pa.DataType:
 def GetElementLengths(array: pa.Array) -> pa.Array:
     """Returns as `int64` how long each list or string is; 0 for a null."""
     _check(array, "an array of lists or strings", _has_lengths)
-    return pa.array(kernel.element_lengths(array))
+    return _array_of(kernel.element_lengths(array), pa.int64())
 
 
 ListLengthsFromListArray = GetElementLengths
@@ -56,13 +56,14 @@ def GetFlattenedArrayParentIndices(array: pa.Array) -> pa.Array:
     """
     _check(array, "a list array", is_list_like)
     splits, _, _ = kernel.row_splits(array)
-    return pa.array(_parents(splits, array.type))
+    data_type = pa.int64() if pa.types.is_large_list(array.type) else pa.int32()
+    return _array_of(_parents(splits, array.type), data_type)
 
 
 def GetArrayNullBitmapAsByteArray(array: pa.Array) -> pa.Array:
     """Returns as `uint8` 1 for each null, 0 for all else."""
     _check(array, "an array")
-    return pa.array(_validity(array) ^ 1)
+    return _array_of(_validity(array) ^ 1, pa.uint8())
 
 
 def GetBinaryArrayTotalByteSize(array: pa.Array) -> int:
@@ -132,7 +133,8 @@ def CooFromListArray(list_array: pa.Array) -> tuple[pa.Array, pa.Array]:
         levels.append(splits)
         shape.append(longest)
     coo = kernel.coordinates(levels) if levels else np.arange(len(list_array))
-    return pa.array(coo.reshape(-1)), pa.array(shape, pa.int64())
+    int64 = pa.int64()
+    return _array_of(coo.reshape(-1), int64), _array_of(np.array(shape, np.int64), int64)
 
 
 def CountInvalidUTF8(array: pa.Array) -> int:
@@ -260,6 +262,11 @@ def _offsets(array: pa.Array) -> np.ndarray[Any, np.dtype[Any]]:
         return np.zeros(1, dtype)
     buffer = array.buffers()[1]
     return np.frombuffer(buffer, dtype, len(array) + 1, array.offset * dtype.itemsize)
+
+
+def _array_of(values: np.ndarray[Any, np.dtype[Any]], data_type: pa.DataType) -> pa.Array:
+    """Returns what `pa.array` returns, which has to find out what it is given."""
+    return pa.Array.from_buffers(data_type, len(values), [None, pa.py_buffer(values)])
 
 
 def _large_lists(
