@@ -78,6 +78,26 @@ def calls(kernel_name: str) -> dict[str, Callable[[], object]]:
     encoder = kernel.ExampleEncoder(EncodePlan(("i", "b")))
     encoder_of_one = kernel.ExampleEncoder(EncodePlan(("i",)))
 
+    lists, words = pa.array([[1, 2], None, []] * 50), pa.array([b"x" * 30, None, b"\xff"] * 50)
+
+    def ask_arrays() -> None:
+        kernel.row_splits(lists)
+        kernel.element_lengths(words)
+        kernel.number_lists(lists)
+        kernel.byte_size(batch)
+        kernel.count_invalid_utf8(words)
+        expect_error(kernel.row_splits, lists.values)
+        expect_error(kernel.count_invalid_utf8, lists)
+
+    def go_there_and_back() -> None:
+        splits, _, numbers = kernel.number_lists(lists)
+        kernel.parent_indices(splits)
+        coordinates = kernel.coordinates([splits])
+        kernel.splits_of_coordinates(coordinates, [len(lists), 2])
+        kernel.splits_of_coordinates(coordinates, [1, 1])
+        kernel.as_writable(numbers)
+        expect_error(kernel.coordinates, [splits, splits])
+
     def fail_to_encode() -> None:
         expect_error(encoder_of_one.encode_frames, null_value)
         expect_error(encoder_of_one.encode_records, other_type)
@@ -113,6 +133,8 @@ def calls(kernel_name: str) -> dict[str, Callable[[], object]]:
         "encode frames": lambda: encoder.encode_frames(batch),
         "encode records": lambda: encoder.encode_records(batch),
         "fail to encode": fail_to_encode,
+        "ask arrays": ask_arrays,
+        "coordinates": go_there_and_back,
         "make a decoder": lambda: kernel.ExampleDecoder(plan),
         "scan": lambda: kernel.scan(data),
         "find": lambda: kernel.find_record(data, start=1, stop=len(data), limit=len(data)),
