@@ -81,6 +81,7 @@ def test_errors_of_verbs(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[s
         ),
         (["convert", path, "", "--to", "csv"], "Expected target to be a path, found ''"),
         (["head", ""], "Expected FILES to be a path"),
+        (["infer-schema", path, "-o", ""], "Expected path to be a path, found ''"),
     ):
         assert main(arguments) == 2
         assert text in capsys.readouterr().err

@@ -30,6 +30,18 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"tfrecord-beam {tfrecord_beam.__version__}\n"
 
 
+@pytest.mark.parametrize("verb", ["convert", "report -o", "infer-schema -o"])
+def test_no_file_is_named_as_stdout_often_is(
+    verb: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, "a.tfrecord", *PEOPLE)
+    name, *option = verb.split()
+    with pytest.raises(SystemExit) as exit_info:
+        main([name, path, *option, "-"])
+    assert exit_info.value.code == 2
+    assert "expected a file, found '-': none is written to stdout" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verb", ["head", "count", "verify", "index", "schema", "convert", "read"])
 def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_info:

@@ -110,6 +110,13 @@ def split_names(text: str) -> list[str]:
     return text.split(",")
 
 
+def parse_output(text: str) -> str:
+    """Returns the path of a file to write that `text` is."""
+    if text == "-":  # nobody wants a file of this name, which is hard to delete
+        raise argparse.ArgumentTypeError("expected a file, found '-': none is written to stdout")
+    return text
+
+
 def parse_count(text: str) -> int:
     """Returns the number of at least 1 that `text` is."""
     if not text.isdecimal() or not int(text):

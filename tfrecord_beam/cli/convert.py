@@ -52,7 +52,9 @@ def add_parser(verbs: Verbs) -> None:
         takes_pipeline_options=True,
     )
     arguments.add_files(parser, help="what to convert: paths, patterns or folders")
-    parser.add_argument("target", metavar="TARGET", help="the file to write")
+    parser.add_argument(
+        "target", type=arguments.parse_output, metavar="TARGET", help="the file to write"
+    )
     formats = [each.value for each in Format]
     for name, option in (("from", "source_format"), ("to", "target_format")):
         parser.add_argument(

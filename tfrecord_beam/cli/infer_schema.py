@@ -40,6 +40,7 @@ def add_parser(verbs: Verbs) -> None:
     parser.add_argument(
         "-o",
         "--output",
+        type=arguments.parse_output,
         metavar="FILE",
         help="write the schema to this file: as JSON if its name ends in .json, as binary protobuf "
         "if in .pb, else as text",

@@ -32,7 +32,14 @@ def add_parser(verbs: Verbs) -> None:
         takes_pipeline_options=True,
     )
     arguments.add_files(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the page to write")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=arguments.parse_output,
+        metavar="FILE",
+        required=True,
+        help="the page to write",
+    )
     arguments.add_schema(parser, "TFMD schema; the page shows what does not fit it")
     arguments.add_record_type(parser)
     parser.add_argument(

@@ -15,7 +15,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import Location, NoMatchError, SchemaError, WriteError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Column, Kind
-from tfrecord_beam.options import describe
+from tfrecord_beam.options import check_path, describe
 from tfrecord_beam.schema.building import FEATURE_TYPES
 from tfrecord_beam.schema.from_arrow import schema_from_arrow
 from tfrecord_beam.schema.from_spark import is_spark_schema, schema_from_spark
@@ -91,8 +91,10 @@ def save_schema(schema: schema_pb2.Schema, path: str | os.PathLike[str]) -> None
         protobuf binary if in ``.pb``, else protobuf text.
 
     Raises:
+      ValueError: it is no path.
       WriteError: the file cannot be written.
     """
+    check_path("path", path)
     name = normalize_path(os.fspath(path))
     if name.endswith(".json"):
         data = json_format.MessageToJson(schema, ensure_ascii=False).encode() + b"\n"
