@@ -55,6 +55,13 @@ def test_file_of_another_machine_is_refused(url: str) -> None:
     )
 
 
+def test_lone_surrogate_is_refused() -> None:
+    for read in (normalize_path, count, BeamSource, load_schema):
+        with pytest.raises(ValueError, match=r"^Expected a path that can be .*, found 'a\\ud800'$"):
+            read("a\ud800")
+    assert normalize_path("a\udcff") == "a\udcff"  # a byte of a name that is not UTF-8
+
+
 def test_nul_is_refused() -> None:
     for read in (normalize_path, count, BeamSource, load_schema):
         with pytest.raises(ValueError, match=r"^Expected a path without NUL .*, found 'a\\x00b'$"):

@@ -33,10 +33,15 @@ def normalize_path(path: str) -> str:
         another URL, whose scheme gets lower case.
 
     Raises:
-      ValueError: there is a NUL in it, or it is the URL of a file of another machine.
+      ValueError: there is a NUL or a lone surrogate in it, or it is the URL of a file of another
+        machine.
     """
     if "\0" in path:
         raise ValueError(f"Expected a path without NUL characters, found {path!r}")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise ValueError(f"Expected a path that can be encoded, found {path!r}") from error
     local = _LOCAL_URL.match(path)
     if local:
         return url2pathname(path[local.end() :]).replace(os.sep, "/")

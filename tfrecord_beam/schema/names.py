@@ -20,7 +20,8 @@ def as_names(names: Iterable[str], what: str) -> tuple[str, ...]:
       what: the plural of what is named, for error texts: "columns".
 
     Raises:
-      SchemaError: `names` is no list, but such as one str, or holds something else than str.
+      SchemaError: `names` is no list, but such as one str, or holds something else than str,
+        or a str that is not UTF-8.
     """
     is_one = isinstance(names, (str, bytes))
     if is_one or not isinstance(names, Iterable):
@@ -30,6 +31,10 @@ def as_names(names: Iterable[str], what: str) -> tuple[str, ...]:
     for name in result:
         if not isinstance(name, str):
             raise SchemaError(f"Expected names of {what} as str, found {describe(name)}")
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise SchemaError(f"Expected names of {what} in UTF-8, found {name!r}") from error
     return result
 
 

@@ -367,6 +367,14 @@ def test_csv_without_names(tmp_path: pathlib.Path) -> None:
     [
         ("a.csv", "b", {"column_names": "n"}, "Expected a list of column_names, found 'n'"),
         ("a.csv", "b", {"column_names": ["n", "n"]}, "Expected different column_names, found 'n'"),
+        ("a.csv", "b", {"column_names": []}, "Expected at least one of column_names, found none"),
+        (
+            "a.csv",
+            "b",
+            {"column_names": ["n", "\ud800"]},
+            "Expected names of column_names in UTF-8",
+        ),
+        ("a", "b.csv", {"column_names": []}, "Expected at least one of column_names, found none"),
         ("a", "b.json", {"column_names": ["f"]}, "for CSV only, found them for tfrecord to json"),
         ("a", "b.csv", {"column_names": ["x"]}, "found 'x'"),
         ("a", "b.csv", {"column_names": ["f"], "columns": ["f"]}, "columns or column_names"),

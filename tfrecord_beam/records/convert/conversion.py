@@ -95,6 +95,8 @@ class Conversion:
             )
 
     def _check_column_names(self, names: Sequence[str]) -> None:
+        if not names:
+            raise ValueError("Expected at least one of column_names, found none")
         check_distinct(names, "column_names")
         formats = self.source_format, self.target_format
         if Format.CSV not in formats:
