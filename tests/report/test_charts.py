@@ -80,6 +80,11 @@ def test_bars_share_wide_intervals() -> None:
     assert min(heights) > 0.95 * HEIGHT
 
 
+def test_no_bar_of_what_rounding_leaves() -> None:
+    numbers = (np.random.default_rng(1339).normal(size=3000) * 1000).astype(np.int64)
+    assert [x for x, _ in bars(make(numbers.tolist()))][:3] == [0, 20, 30]  # none at 10
+
+
 def test_below_zero() -> None:
     assert bars(make([-3, -3, -3, -3, -1, 0])) == [(0, 48), (120, 12), (180, 12)]
 

@@ -22,6 +22,9 @@ _GAP = 0.12
 _LEAST_HEIGHT = 1.0
 """Of a bar that holds something, so that it is seen."""
 
+_DECIMALS = 3
+"""Of a part of a count: more is what rounding leaves, which would show as a bar of nothing."""
+
 _LOG_RATIO = 1000
 _LOG_SHARE = 0.6
 """Numbers that span so large a ratio, so many of them in one of the bars, get bars by ratio."""
@@ -109,7 +112,7 @@ def _make_bars(summary: NumberSummary, least: float, most: float, edges: DoubleA
     sums = np.append(0.0, np.cumsum(summary.histogram.counts))
     below = np.interp(edges, bounds, np.stack((sums[:-1], sums[1:]), axis=1).ravel())
     below[-1] = sums[-1]
-    return _Bars(np.diff(below), edges)
+    return _Bars(np.diff(below.round(_DECIMALS)), edges)
 
 
 def _draw_path(counts: DoubleArray) -> str:
