@@ -82,6 +82,24 @@ def test_columns_that_no_record_has(
     assert not capsys.readouterr().err
 
 
+def test_schema_of_other_records(
+    tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Said where no feature of the schema is in the records, not where some are missing."""
+    schema = write_schema(tmp_path)
+    others = write(tmp_path, "a.tfrecord", example(entry("nam", int64(1))))
+    assert main(["head", others, "--schema", schema, "--json"]) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out) == {"scores": None, "age": None, "name": None}
+    assert shown.err == (
+        "tfrecord-beam: warning: Expected columns among 'nam', found 'scores', 'age', 'name', "
+        "which none of these records has (did you mean 'nam'?)\n"
+    )
+    some = write(tmp_path, "b.tfrecord", example(entry("age", int64(1))))
+    assert main(["head", some, "--schema", schema, "--json"]) == 0
+    assert not capsys.readouterr().err
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 100])
 def test_how_many(count: int, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [write(tmp_path, f"{i}.tfrecord.gz", example(entry("i", int64(i)))) for i in range(4)]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.files import PEOPLE, write, write_schema
+from tests.wire import entry, example, int64
 from tfrecord_beam.cli.main import main
 
 pytest.importorskip("apache_beam")
@@ -86,6 +87,19 @@ def test_batch_size_and_schema(
     assert (summary["rows"], summary["batches"]) == (6, 2)
     assert [column["name"] for column in summary["columns"]] == ["scores", "age", "name"]
     assert [sample["rows"] for sample in summary["samples"]] == [4, 2]
+
+
+def test_schema_of_other_records(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    schema = write_schema(tmp_path)
+    others = write(tmp_path, "others.tfrecord", example(entry("nam", int64(1))))
+    assert main(["read", others, "--json", "--schema", schema]) == 0
+    assert capfd.readouterr().err == (
+        "tfrecord-beam: warning: Expected columns among 'nam', found 'scores', 'age', 'name', "
+        "which no record has (did you mean 'nam'?)\n"
+    )
+    people = write(tmp_path, "people.tfrecord", *PEOPLE[1:])
+    assert main(["read", people, "--json", "--schema", schema]) == 0
+    assert not capfd.readouterr().err
 
 
 def test_no_records(files: list[str], capfd: pytest.CaptureFixture[str]) -> None:

@@ -115,7 +115,7 @@ def warn_of_lost(
     records: str,
     file_system: FileSystem = DIRECT,
 ) -> None:
-    """Warns of columns that were asked for by name, without a schema, and are in no record.
+    """Warns of columns that were asked for, by name or by a schema, and are in no record.
 
     Args:
       columns: those that were not found.
@@ -134,6 +134,17 @@ def warn_of_lost(
     text = describe_lost(columns, known, records)
     if text is not None:
         print_warning(text)
+
+
+def find_absent(columns: Sequence[dict[str, Any]]) -> list[str]:
+    """Returns the names of all columns if none is in any row, else no name.
+
+    One feature of a schema may be missing; where all are, the schema is that of other records.
+
+    Args:
+      columns: what `ColumnSummary.to_json` gives.
+    """
+    return [] if any(each["present"] for each in columns) else [each["name"] for each in columns]
 
 
 def print_columns(columns: Iterable[dict[str, Any]]) -> None:

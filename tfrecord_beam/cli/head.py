@@ -6,13 +6,13 @@ import argparse
 import functools
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tfrecord_beam.cli import arguments
-from tfrecord_beam.cli.columns import flatten_structs, warn_of_lost
+from tfrecord_beam.cli.columns import ColumnSummary, find_absent, flatten_structs, warn_of_lost
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.cli.rows import print_rows, to_rows
 from tfrecord_beam.records.files import OnProgress
@@ -50,9 +50,8 @@ def run(options: argparse.Namespace) -> int:
     with warnings.catch_warnings(), show_progress("Reading", quiet=options.json) as progress:
         warnings.filterwarnings("ignore", ".*, which no record has")  # is told below
         batches = list(first_batches(options, columns=options.columns, progress=progress))
-    if options.schema is None and batches:
-        lost = functools.reduce(find_lost, batches, options.columns or [])
-        warn_of_lost(lost, options, "none of these records")
+    if batches:
+        warn_of_lost(_find_lost(batches, options), options, "none of these records")
     rows = [row for batch in batches for row in to_rows(batch)]
     names = dict.fromkeys(name for batch in batches for name in batch.schema.names)
     if options.schema is None and options.columns is None:
@@ -63,6 +62,15 @@ def run(options: argparse.Namespace) -> int:
     for row in rows:
         print(json.dumps({name: row.get(name) for name in names}))
     return 0
+
+
+def _find_lost(batches: Sequence[pa.RecordBatch], options: argparse.Namespace) -> list[str]:
+    if options.schema is None:
+        return functools.reduce(find_lost, batches, options.columns or [])
+    summary = ColumnSummary()
+    for batch in batches:
+        summary.add(batch)
+    return find_absent(summary.to_json())
 
 
 def first_batches(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfrecord_beam.cli import arguments
-from tfrecord_beam.cli.columns import print_columns, warn_of_lost
+from tfrecord_beam.cli.columns import find_absent, print_columns, warn_of_lost
 from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_activity
 from tfrecord_beam.cli.rows import print_rows, print_table
@@ -62,11 +62,17 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps(summary))
     else:
         _print_summary(summary)
-    if options.files and options.schema is None and summary["rows"]:
-        shown = {each["name"] for each in summary["columns"] if each["type"] != "null"}
-        lost = [name for name in options.columns or () if name not in shown]
+    if options.files and summary["rows"]:
+        lost = _find_lost(summary["columns"], options)
         warn_of_lost(lost, options, "no record", arguments.import_pipelines().BeamFileSystem())
     return 0
+
+
+def _find_lost(columns: Sequence[dict[str, Any]], options: argparse.Namespace) -> list[str]:
+    if options.schema is not None:
+        return find_absent(columns)
+    shown = {each["name"] for each in columns if each["type"] != "null"}
+    return [name for name in options.columns or () if name not in shown]
 
 
 def _read(options: argparse.Namespace, files: Sequence[str], schema: str | None) -> dict[str, Any]:
