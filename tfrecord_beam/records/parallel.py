@@ -3,22 +3,63 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import functools
 import itertools
 import queue
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent import futures
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 _END = object()
 
 
-@contextlib.contextmanager
-def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> Generator[Iterator[_T]]:
+class AtEnd:
+    """Calls a function when a block in a generator ends, by itself or by an error.
+
+    Not when the generator is closed or dropped: the garbage collector drops it in whichever thread
+    it runs, maybe one that holds a lock, as of `threading`, that those need which `close` waits
+    for. Nothing may wait there.
+
+    It is no generator itself: one in which an error was raised is part of a cycle in Python 3.10,
+    and would keep what it holds until the garbage collector comes.
+    """
+
+    def __init__(self, close: Callable[[], object]) -> None:
+        self._close = close
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
+        if error_type is not GeneratorExit:
+            self._close()
+
+
+class Ahead(Generic[_R]):
+    """What threads do ahead: in its block the results, at the end of which the threads are gone.
+
+    Those of a generator that is closed or dropped end soon, with what they were given.
+    """
+
+    def __init__(
+        self, iterate: Callable[[futures.Executor], Iterator[_R]], num_threads: int
+    ) -> None:
+        self._iterate = iterate
+        self._num_threads = num_threads
+
+    def __enter__(self) -> Iterator[_R]:
+        pool = futures.ThreadPoolExecutor(self._num_threads)
+        self._end = AtEnd(functools.partial(pool.shutdown, cancel_futures=True))
+        return self._iterate(pool)
+
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
+        self._end.__exit__(error_type)
+
+
+def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> Ahead[_T]:
     """Gives the items of several sources, one of each in turn, always in the same order.
 
     Args:
@@ -26,8 +67,7 @@ def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> Gener
         needed.
       num_threads: how many are iterated at once. 1: one source after the other.
     """
-    with _start_threads(num_threads) as pool:
-        yield _interleave(iter(sources), num_threads, pool)
+    return Ahead(functools.partial(_interleave, iter(sources), num_threads), num_threads)
 
 
 def _interleave(
@@ -50,10 +90,9 @@ def _interleave(
             advance(iter(following))
 
 
-@contextlib.contextmanager
 def map_ahead(
     function: Callable[[_T], _R], items: Iterable[_T], num_threads: int, *, in_order: bool
-) -> Generator[Iterator[_R]]:
+) -> Ahead[_R]:
     """Gives what a function returns for each item.
 
     Each thread takes an item and works on it, so that the next item is made, which one thread does
@@ -66,16 +105,16 @@ def map_ahead(
       in_order: whether results, and the error of an item, come in the order of the items, or as
         they are done.
     """
-    with _start_threads(num_threads) as pool:
-        yield _map(function, iter(items), num_threads, pool, in_order)
+    iterate = functools.partial(_map, function, iter(items), num_threads, in_order)
+    return Ahead(iterate, num_threads)
 
 
 def _map(
     function: Callable[[_T], _R],
     items: Iterator[_T],
     num_threads: int,
-    pool: futures.Executor,
     in_order: bool,
+    pool: futures.Executor,
 ) -> Iterator[_R]:
     lock = threading.Lock()
     results: queue.SimpleQueue[futures.Future[object]] = queue.SimpleQueue()
@@ -103,28 +142,3 @@ def _map(
         else:
             pool.submit(work)
             yield result  # type: ignore[misc]  # it is no _END
-
-
-@contextlib.contextmanager
-def _start_threads(number: int) -> Generator[futures.Executor]:
-    pool = futures.ThreadPoolExecutor(number)
-    with at_end(functools.partial(pool.shutdown, cancel_futures=True)):
-        yield pool
-
-
-@contextlib.contextmanager
-def at_end(close: Callable[[], object]) -> Generator[None]:
-    """Calls a function when a block in a generator ends, by itself or by an error.
-
-    Not when the generator is closed or dropped: the garbage collector drops it in whichever thread
-    it runs, maybe one that holds a lock, as of `threading`, that those need which `close` waits
-    for. Nothing may wait there. Threads of a pool that is dropped end with what they were given.
-    """
-    try:
-        yield
-    except GeneratorExit:
-        raise
-    except BaseException:
-        close()
-        raise
-    close()

@@ -16,7 +16,7 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import OnCorrupt
 from tfrecord_beam.records.files import OnProgress, Part
-from tfrecord_beam.records.parallel import at_end, map_ahead
+from tfrecord_beam.records.parallel import AtEnd, map_ahead
 
 DecodeBlock = Callable[[RecordBlock, OnCorrupt | None], Iterator[pa.RecordBatch]]
 """Makes the batches of a block, and calls for each record that it leaves out; None: raises."""
@@ -52,7 +52,7 @@ def decode_parts(
         return [_Decoded(decode_block, part, on_corrupt is not None) for part in group]
 
     # Both end here, since the traceback of an error would keep files open and threads alive.
-    with at_end(parts.close), _map(decode, parts, threads) as decoded:
+    with AtEnd(parts.close), _map(decode, parts, threads) as decoded:
         for each in itertools.chain.from_iterable(decoded):
             yield from each.batches(on_corrupt)
             each.part.report(on_corrupt, progress)
