@@ -137,3 +137,10 @@ def test_partitions(tmp_path: pathlib.Path) -> None:
         '{"n": 3, "p": "a"}',
     ]
     assert count(tmp_path / "out") == 3
+
+
+def test_target_that_is_not_utf8(tmp_path: pathlib.Path) -> None:
+    write_table(TABLES[0], tmp_path / "a.tfrecord")
+    for name in ("b\udcff.csv", "b\udcff.tfrecord"):
+        with pytest.raises(ValueError, match=r"^Expected file names in UTF-8, found '.*b\\udcff"):
+            plan(tmp_path / "a.tfrecord", tmp_path / name)

@@ -13,7 +13,7 @@ from tests.report.pages import records, write_files
 from tests.schema.schemas import parse_schema
 from tests.sequence_files import write_files as write_sequence_files
 from tests.tfxio.pipelines import run
-from tfrecord_beam import WriteError, WriteReport, write_report
+from tfrecord_beam import WriteError, WriteReport, WriteToTFRecord, write_report
 from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms.metrics import NAMESPACE
 
@@ -92,3 +92,16 @@ def test_what_it_is_applied_to(tmp_path: pathlib.Path) -> None:
     path.write_bytes(framed(*records()))
     with pytest.raises(ValueError, match=r"^Expected no file_pattern where the input is a PColl"):
         run(beam.Create([str(path)]), WriteReport(path, tmp_path / "p"))
+
+
+def test_without_files(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match=r"^Expected file_pattern to be a path .*, found None$"):
+        WriteReport(None, tmp_path / "p")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("transform", [WriteReport, WriteToTFRecord])
+def test_name_that_is_not_utf8(transform: Any, tmp_path: pathlib.Path) -> None:
+    name = f"{tmp_path}/p\udcff"
+    given = (tmp_path, name) if transform is WriteReport else (name,)
+    with pytest.raises(ValueError, match=r"^Expected file names in UTF-8, found '.*/p\\udcff' \("):
+        transform(*given)

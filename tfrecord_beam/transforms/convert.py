@@ -18,7 +18,7 @@ from tfrecord_beam.records.ranges import MIN_RANGE_BYTES
 from tfrecord_beam.records.writing.placing import check_free
 from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms import metrics
-from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem, check_name
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
 from tfrecord_beam.transforms.workers import LibraryDoFn
 from tfrecord_beam.transforms.write import WriteToTFRecord
@@ -49,6 +49,7 @@ class ConvertFiles(beam.PTransform):
         self._targets = conversion.name_targets()
         overwrite = conversion.mode == "overwrite"
         for target in self._targets:
+            check_name(target)
             check_free(target, BeamOutputFileSystem(), overwrite=overwrite)
         self._columns = choose_columns(conversion)
 

@@ -46,7 +46,7 @@ class BeamFileSystem(DirectFileSystem):
     """Local paths directly, URLs through Beam. The rules of patterns are those of `paths`."""
 
     def get_file(self, path: str) -> FileEntry | None:
-        _check_name(path)
+        check_name(path)
         if not has_scheme(path):
             return super().get_file(path)
         file_system = _find_file_system(path)
@@ -68,7 +68,7 @@ class BeamFileSystem(DirectFileSystem):
         Cheaper than to match them all: no more than some files of each are listed.
         """
         for pattern in patterns:
-            _check_name(pattern)
+            check_name(pattern)
         for pattern in itertools.islice(patterns, _FIRST_PATTERNS):
             if self.get_file(pattern) is None and not self._has_match(pattern):
                 match_files([pattern], self)
@@ -149,15 +149,15 @@ def _find_file_system(url: str) -> FileSystem:
 
 
 def _check_entry(entry: FileEntry) -> FileEntry:
-    _check_name(entry.path)
+    check_name(entry.path)
     return entry
 
 
-def _check_name(path: str) -> None:
+def check_name(path: str) -> None:
     """Raises ValueError for a name that Beam's coders of str cannot pass from worker to worker."""
     try:
         path.encode()
     except UnicodeEncodeError as error:
         message = f"Expected file names in UTF-8, found {path!r}"
-        hint = "Beam cannot pass on others: rename the file, or read it without Beam (read_table)"
+        hint = "Beam cannot pass on others: rename the file, or do without Beam"
         raise ValueError(render(message, hint=hint)) from error

@@ -12,7 +12,7 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.paths import FileEntry, FilePattern, match_files
+from tfrecord_beam.records.paths import FileEntry, FilePattern, match_files, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.report.files import look_at_file
@@ -22,7 +22,7 @@ from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.display import show_options
-from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem, check_name
 from tfrecord_beam.transforms.read import FileSource
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
@@ -63,8 +63,9 @@ class WriteReport(FileSource):
         desired_bundle_bytes: int | None = None,
     ) -> None:
         self._report = plan_report(output, schema, record_type=record_type, mode=mode)
+        check_name(self._report.path)
         super().__init__(
-            file_pattern,
+            normalize_patterns(file_pattern),
             ReadOptions(compression, validate_crc),
             error_handler=None,
             max_corrupt_records=None,

@@ -27,7 +27,7 @@ from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.collect import Collect
 from tfrecord_beam.transforms.display import show_options
-from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
+from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem, check_name
 from tfrecord_beam.transforms.write_steps import (
     ENDING,
     SPILLS,
@@ -177,6 +177,7 @@ class WriteToTFRecord(beam.PTransform):
             write_success=write_success,
             write_index=write_index,
         )
+        check_name(os.fspath(self._options.file_path_prefix))
         self._options.codec.warn_if_foreign(stacklevel=2)
         self._encoding = make_encoding(
             self._options,
