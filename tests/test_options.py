@@ -281,6 +281,7 @@ def test_description_is_short() -> None:
     assert describe(["a", None]) == "['a', None]"
     assert len(describe("x" * 10**6)) == 200
     assert describe("x" * 10**6).endswith("xxx...")
+    assert describe(pa.table({"a": [1]})) == "pyarrow.Table..."
 
 
 def test_batches_options_of_another_type_are_refused(tmp_path: pathlib.Path) -> None:

@@ -104,6 +104,8 @@ def check_distinct(names: Iterable[str], what: str) -> None:
 def describe(value: object) -> str:
     """Returns what an error text says of a value that a user gave: its repr, cut where it is long.
 
+    Of a repr of several lines it is the first one.
+
     >>> describe("3"), describe(None)
     ("'3'", 'None')
     """
@@ -111,7 +113,9 @@ def describe(value: object) -> str:
         text = repr(value)
     except Exception:  # such as an int of too many digits to print
         return f"a value of type {type(value).__name__}"
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+    line = text.partition("\n")[0]
+    shown = line if len(line) <= _SHOWN else line[: _SHOWN - 3]
+    return text if shown == text else f"{shown}..."
 
 
 def count_of(number: int, noun: str, plural: str | None = None) -> str:

@@ -193,6 +193,15 @@ def test_error_names_few_files(tmp_path: Path) -> None:
     assert hint is not None and hint.endswith(".csv', ...") and hint.count(".csv") == 3
 
 
+def test_error_names_the_likest_files(tmp_path: Path) -> None:
+    for number in range(9):
+        (tmp_path / f"{number}.csv").touch()
+    (tmp_path / "train.tfrecord").touch()
+    for mistake in ("trian.tfrecord", "*.tfrecords"):
+        hint = _no_match(f"{tmp_path}/{mistake}").hint
+        assert hint is not None and hint.startswith(f"there is '{tmp_path}/train.tfrecord', ")
+
+
 def test_error_looks_one_level_deeper(tmp_path: Path) -> None:
     (tmp_path / "day=1").mkdir()
     (tmp_path / "day=1" / "a.tfrecord").touch()

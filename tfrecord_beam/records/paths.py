@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import difflib
 import fnmatch
 import functools
 import itertools
@@ -36,6 +37,7 @@ from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
 _HIDDEN = "._"
 _NAMES_SHOWN = 3
+_NAMES_COMPARED = 200
 _WILDCARD = re.compile(r"[*?[]")
 
 _Levels = tuple[str, ...]
@@ -309,7 +311,7 @@ def _accepts(rests: set[_Levels]) -> bool:
 
 
 def _describe_alternatives(pattern: str, file_system: FileSystem) -> str | None:
-    """Returns a hint for a pattern that means no file: what there is instead."""
+    """Returns a hint for a pattern that means no file: what there is instead, the likest first."""
     folder, _ = _split_folder(pattern)
     if folder == pattern:
         folder = pattern.rstrip("/")[: pattern.rstrip("/").rfind("/") + 1]
@@ -318,8 +320,13 @@ def _describe_alternatives(pattern: str, file_system: FileSystem) -> str | None:
     nearby = itertools.chain.from_iterable(
         file_system.glob(folder + levels) for levels in ("*", "*/*")
     )
-    names = sorted(entry.path for entry in itertools.islice(nearby, _NAMES_SHOWN + 1))
+    names = sorted(entry.path for entry in itertools.islice(nearby, _NAMES_COMPARED))
     if not names:
         return None
-    shown = ", ".join(map(repr, names[:_NAMES_SHOWN])) + ", ..." * (len(names) > _NAMES_SHOWN)
+    closest = sorted(names, key=lambda name: _similarity(name, pattern), reverse=True)
+    shown = ", ".join(map(repr, closest[:_NAMES_SHOWN])) + ", ..." * (len(names) > _NAMES_SHOWN)
     return f"there is {shown}"
+
+
+def _similarity(name: str, pattern: str) -> float:
+    return difflib.SequenceMatcher(None, name, pattern, autojunk=False).ratio()
