@@ -122,6 +122,7 @@ def test_no_records(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["head", write(tmp_path, "a.tfrecord"), "--json"]) == 0
     assert read_json(capsys) == []
     assert main(["head", write(tmp_path, "a.tfrecord")]) == 0
+    assert capsys.readouterr().out == "no records\n"
 
 
 class _CountedFiles:

@@ -57,7 +57,10 @@ def run(options: argparse.Namespace) -> int:
     if options.schema is None and options.columns is None:
         names = dict.fromkeys(sorted(names))
     if not options.json:
-        print_rows(list(names), rows)
+        if rows:
+            print_rows(list(names), rows)
+        else:
+            print("no records")
         return 0
     for row in rows:
         print(json.dumps({name: row.get(name) for name in names}))
