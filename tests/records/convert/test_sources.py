@@ -174,8 +174,8 @@ def test_csv_with_a_quote_left_open_in_a_large_file(
     [
         (b"", "^Expected a line with the names of the columns, found none - at"),
         (b"\n\r\n", "^Expected a line with the names of the columns, found none - at"),
-        (b"a,b\n1,2\n3\n", r"^Expected a line of 2 cells, found 1: '3' - at .*a\.csv$"),
-        (b"a\n1,2\n", r"^Expected a line of 1 cell, found 2: '1,2' - at .*a\.csv$"),
+        (b"a,b\n1,2\n3\n", r"^Expected a line of 2 cells, found 1: '3' - at .*a\.csv, record 1$"),
+        (b"a\n1,2\n", r"^Expected a line of 1 cell, found 2: '1,2' - at .*a\.csv, record 0$"),
         ("é\n1\n".encode("utf-16"), r"^Expected UTF-8 in the names .*a\.csv, line 1$"),
     ],
 )
@@ -231,8 +231,8 @@ def test_csv_without_names(tmp_path: pathlib.Path) -> None:
     table = read(tmp_path / "a.csv", b"1,a\n\n2,\n", **options)
     assert table.to_pydict() == {"n": [1, 2], "t": ["a", None]}
     assert read(tmp_path / "a.csv", b"1\n\n", column_names=["n"]).to_pydict() == {"n": [1, None]}
-    with pytest.raises(DecodeError, match="Expected a line of 2 cells, found 3"):
-        read(tmp_path / "a.csv", b"1,a,2\n", **options)
+    with pytest.raises(DecodeError, match=r"^Expected a line of 2 cells, found 3.*, record 2$"):
+        read(tmp_path / "a.csv", b'1,a\n\n2,"b\nc"\n3,d,4\n', **options)
     (tmp_path / "a.csv").write_bytes(b"")
     assert not list(iter_file((tmp_path / "a.csv").open("rb"), "a.csv", Format.CSV, **options))
 

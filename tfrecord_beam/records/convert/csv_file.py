@@ -30,7 +30,7 @@ _INTEGER = r"^\s*[-+]?[0-9]+\s*$"
 
 # What pyarrow says.
 _BAD_CELL = re.compile(r"In CSV column #(\d+): ")
-_BAD_LINE = re.compile(r"Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
+_BAD_LINE = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 _LONG_LINE = "straddling object"
 _NO_LINE = "Empty CSV file"
 
@@ -85,7 +85,9 @@ def iter_csv(
             "Expected UTF-8 in the names of the columns, found other bytes", Location(path, line=1)
         ) from error
     except pa.ArrowInvalid as error:
-        raise _explain(error, content, path, names) from error
+        is_bad_line = _BAD_LINE.search(str(error)) is not None
+        record = _find_bad_row(_Content(raw, path), column_names) if is_bad_line else None
+        raise _explain(error, content, path, names, record) from error
     if content.quote.line is not None:
         raise _left_open(path, content.quote.line)
 
@@ -117,10 +119,13 @@ def _open(
     types: Mapping[str, pa.DataType] = MappingProxyType({}),
     *,
     ignore_empty_lines: bool = True,
+    use_threads: bool = True,
 ) -> pa.csv.CSVStreamingReader:
     return pa.csv.open_csv(
         content,
-        pa.csv.ReadOptions(block_size=_BLOCK_BYTES, column_names=column_names),
+        pa.csv.ReadOptions(
+            use_threads=use_threads, block_size=_BLOCK_BYTES, column_names=column_names
+        ),
         pa.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=ignore_empty_lines),
         pa.csv.ConvertOptions(
             column_types=types,
@@ -131,10 +136,28 @@ def _open(
     )
 
 
+def _find_bad_row(content: _Content, column_names: Sequence[str] | None) -> int | None:
+    """Returns the number, from 0, of the row that has another number of cells; None: not found.
+
+    Only a reader without threads counts rows, so the file is read once more.
+    """
+    try:
+        for _ in _open(pa.PythonFile(content, mode="r"), column_names, use_threads=False):
+            pass
+    except pa.ArrowInvalid as error:
+        if (found := _BAD_LINE.search(str(error))) and found[1]:
+            return int(found[1]) - (2 if column_names is None else 1)
+    return None
+
+
 def _explain(
-    error: pa.ArrowInvalid, content: _Content, path: str, names: Sequence[str]
+    error: pa.ArrowInvalid,
+    content: _Content,
+    path: str,
+    names: Sequence[str],
+    record: int | None,
 ) -> DecodeError:
-    """Returns the error for what pyarrow could not read."""
+    """Returns the error for what pyarrow could not read, in a row if one is known."""
     text = str(error)
     line = content.quote.line
     if line is not None and content.is_read:
@@ -150,9 +173,12 @@ def _explain(
             "Expected a line with the names of the columns, found none", Location(path)
         )
     if found := _BAD_LINE.search(text):
-        number, count, shown = found.groups()
+        _, number, count, shown = found.groups()
         expected = f"a line of {count_of(int(number), 'cell')}"
-        return DecodeError(f"Expected {expected}, found {count}: {describe(shown)}", Location(path))
+        return DecodeError(
+            f"Expected {expected}, found {count}: {describe(shown)}",
+            Location(path, record=record),
+        )
     cell = _BAD_CELL.match(text)
     return DecodeError(
         "Expected csv data, found some that cannot be read: "
