@@ -1,6 +1,6 @@
 """Runs the benchmarks one after the other, each in a process of its own, and makes the page of all.
 
-    python -m tests.bench                    all of them, about a quarter of an hour
+    python -m tests.bench                    all of them, about half an hour
     python -m tests.bench decode gzip        some
     python -m tests.bench --quick            to see that they work: the figures mean nothing
     python -m tests.bench --page docs/benchmarks.md
