@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 # Neither profile has a deadline: the machine that runs the tests may be busy with other things.
 _QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large)
-settings.register_profile("dev", max_examples=25, deadline=None, suppress_health_check=_QUIET)
+settings.register_profile("dev", max_examples=15, deadline=None, suppress_health_check=_QUIET)
 settings.register_profile(
     "ci", max_examples=500, deadline=None, suppress_health_check=_QUIET, print_blob=True
 )
