@@ -16,50 +16,31 @@ _R = TypeVar("_R")
 _END = object()
 
 
-class AtEnd:
-    """Calls a function when a block in a generator ends, by itself or by an error.
+class AtEnd(Generic[_T]):
+    """Gives something to a block in a generator, at the end of which it calls a function.
 
     Not when the generator is closed or dropped: the garbage collector drops it in whichever thread
     it runs, maybe one that holds a lock, as of `threading`, that those need which `close` waits
-    for. Nothing may wait there.
+    for. Nothing may wait there. The threads of a pool that is dropped end soon, with what they were
+    given.
 
     It is no generator itself: one in which an error was raised is part of a cycle in Python 3.10,
     and would keep what it holds until the garbage collector comes.
     """
 
-    def __init__(self, close: Callable[[], object]) -> None:
+    def __init__(self, given: _T, close: Callable[[], object]) -> None:
+        self._given = given
         self._close = close
 
-    def __enter__(self) -> None:
-        pass
+    def __enter__(self) -> _T:
+        return self._given
 
     def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
         if error_type is not GeneratorExit:
             self._close()
 
 
-class Ahead(Generic[_R]):
-    """What threads do ahead: in its block the results, at the end of which the threads are gone.
-
-    Those of a generator that is closed or dropped end soon, with what they were given.
-    """
-
-    def __init__(
-        self, iterate: Callable[[futures.Executor], Iterator[_R]], num_threads: int
-    ) -> None:
-        self._iterate = iterate
-        self._num_threads = num_threads
-
-    def __enter__(self) -> Iterator[_R]:
-        pool = futures.ThreadPoolExecutor(self._num_threads)
-        self._end = AtEnd(functools.partial(pool.shutdown, cancel_futures=True))
-        return self._iterate(pool)
-
-    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
-        self._end.__exit__(error_type)
-
-
-def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> Ahead[_T]:
+def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> AtEnd[Iterator[_T]]:
     """Gives the items of several sources, one of each in turn, always in the same order.
 
     Args:
@@ -67,7 +48,8 @@ def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> Ahead
         needed.
       num_threads: how many are iterated at once. 1: one source after the other.
     """
-    return Ahead(functools.partial(_interleave, iter(sources), num_threads), num_threads)
+    pool = futures.ThreadPoolExecutor(num_threads)
+    return _until_done(_interleave(iter(sources), num_threads, pool), pool)
 
 
 def _interleave(
@@ -92,7 +74,7 @@ def _interleave(
 
 def map_ahead(
     function: Callable[[_T], _R], items: Iterable[_T], num_threads: int, *, in_order: bool
-) -> Ahead[_R]:
+) -> AtEnd[Iterator[_R]]:
     """Gives what a function returns for each item.
 
     Each thread takes an item and works on it, so that the next item is made, which one thread does
@@ -105,8 +87,8 @@ def map_ahead(
       in_order: whether results, and the error of an item, come in the order of the items, or as
         they are done.
     """
-    iterate = functools.partial(_map, function, iter(items), num_threads, in_order)
-    return Ahead(iterate, num_threads)
+    pool = futures.ThreadPoolExecutor(num_threads)
+    return _until_done(_map(function, iter(items), num_threads, in_order, pool), pool)
 
 
 def _map(
@@ -142,3 +124,7 @@ def _map(
         else:
             pool.submit(work)
             yield result  # type: ignore[misc]  # it is no _END
+
+
+def _until_done(results: Iterator[_T], pool: futures.Executor) -> AtEnd[Iterator[_T]]:
+    return AtEnd(results, functools.partial(pool.shutdown, cancel_futures=True))

@@ -52,7 +52,7 @@ def decode_parts(
         return [_Decoded(decode_block, part, on_corrupt is not None) for part in group]
 
     # Both end here, since the traceback of an error would keep files open and threads alive.
-    with AtEnd(parts.close), _map(decode, parts, threads) as decoded:
+    with AtEnd(parts, parts.close), _map(decode, parts, threads) as decoded:
         for each in itertools.chain.from_iterable(decoded):
             yield from each.batches(on_corrupt)
             each.part.report(on_corrupt, progress)
