@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Iterator
 from typing import Any
 
 import apache_beam as beam
@@ -21,6 +22,7 @@ from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions,
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.corrupt import CORRUPT, ErrorHandler, take_corrupt
 from tfrecord_beam.transforms.display import show_options
+from tfrecord_beam.transforms.merge import Merge
 from tfrecord_beam.transforms.read import FileSource
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
@@ -91,7 +93,9 @@ class InferSchema(FileSource):
         else:
             statistics = self._observe_files(source)
         statistics.element_type = DatasetStatistics
-        merge = beam.CombineGlobally(_MergeStatistics(self._inference))
+        merge = beam.CombineGlobally(
+            Merge(functools.partial(DatasetStatistics, self._inference), make_schema)
+        )
         if not statistics.windowing.is_default():
             merge = merge.without_defaults()
         schema = statistics | "Merge" >> merge
@@ -133,28 +137,3 @@ def _observe_batch(batch: pa.RecordBatch, options: InferenceOptions) -> DatasetS
     statistics = DatasetStatistics(options)
     statistics.add(batch)
     return statistics
-
-
-class _MergeStatistics(beam.CombineFn):
-    """Combines statistics into the schema that they speak for."""
-
-    def __init__(self, options: InferenceOptions) -> None:
-        self._options = options
-
-    def create_accumulator(self) -> DatasetStatistics:
-        return DatasetStatistics(self._options)
-
-    def add_input(
-        self, accumulator: DatasetStatistics, statistics: DatasetStatistics
-    ) -> DatasetStatistics:
-        accumulator.merge(statistics)
-        return accumulator
-
-    def merge_accumulators(self, accumulators: Iterable[DatasetStatistics]) -> DatasetStatistics:
-        merged = self.create_accumulator()
-        for accumulator in accumulators:
-            merged.merge(accumulator)
-        return merged
-
-    def extract_output(self, accumulator: DatasetStatistics) -> schema_pb2.Schema:
-        return make_schema(accumulator)

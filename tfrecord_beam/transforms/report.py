@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import apache_beam as beam
@@ -23,6 +23,7 @@ from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem, check_name
+from tfrecord_beam.transforms.merge import Merge
 from tfrecord_beam.transforms.read import FileSource
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
@@ -78,8 +79,8 @@ class WriteReport(FileSource):
         blocks, corrupt = self._read_blocks(pipeline)  # first: it tells what is no pipeline
         files = (
             pipeline
-            | "Once" >> beam.Create([self._patterns])
-            | "Match" >> beam.FlatMap(_match, self._report)
+            | "Once" >> beam.Impulse()
+            | "Match" >> beam.FlatMap(_match, self._patterns, self._report)
             | "ReshuffleFiles" >> beam.Reshuffle()
             | "LookAt" >> beam.Map(_look_at, self._options)
         )
@@ -89,7 +90,7 @@ class WriteReport(FileSource):
             blocks | "AddBlocks" >> beam.ParDo(_SummarizeBlocks(summarizer)),
             *(each | "AddCorrupt" >> beam.ParDo(_Summarize(_add_corrupt)) for each in corrupt),
         )
-        merge = beam.CombineGlobally(_MergeSummaries())  # type: ignore[no-untyped-call]  # of Beam
+        merge = beam.CombineGlobally(Merge(DatasetSummary))
         return (
             parts
             | "Flatten" >> beam.Flatten()
@@ -105,7 +106,7 @@ class WriteReport(FileSource):
         }
 
 
-def _match(patterns: tuple[str, ...], report: Report) -> list[FileEntry]:
+def _match(_: bytes, patterns: tuple[str, ...], report: Report) -> list[FileEntry]:
     files = match_files(patterns, BeamFileSystem())
     report.check_files(files)
     return files
@@ -149,24 +150,6 @@ class _SummarizeBlocks(_Summarize):
         metrics.count_kernel()
         if found := self._summary.corrupt.count - corrupt:
             metrics.count("corrupt_records", found)
-
-
-class _MergeSummaries(beam.CombineFn):
-    def create_accumulator(self) -> DatasetSummary:
-        return DatasetSummary()
-
-    def add_input(self, accumulator: DatasetSummary, summary: DatasetSummary) -> DatasetSummary:
-        accumulator.merge(summary)
-        return accumulator
-
-    def merge_accumulators(self, accumulators: Iterable[DatasetSummary]) -> DatasetSummary:
-        merged = self.create_accumulator()
-        for accumulator in accumulators:
-            merged.merge(accumulator)
-        return merged
-
-    def extract_output(self, accumulator: DatasetSummary) -> DatasetSummary:
-        return accumulator
 
 
 def _write(summary: DatasetSummary, report: Report) -> WrittenFile:
