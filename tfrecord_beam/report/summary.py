@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
@@ -28,6 +28,7 @@ from tfrecord_beam.report.samples import (
 from tfrecord_beam.schema.building import Path
 from tfrecord_beam.schema.statistics import (
     DatasetStatistics,
+    FeatureColumn,
     FeatureStatistics,
     PlaceOf,
     feature_columns,
@@ -69,17 +70,18 @@ class DatasetSummary:
     corrupt: CorruptPlaces = dataclasses.field(default_factory=CorruptPlaces)
     findings: Findings = dataclasses.field(default_factory=Findings)
 
-    def add(self, batch: pa.RecordBatch, place_of: PlaceOf) -> None:
-        """Takes the rows of a batch in, as `DatasetStatistics.add`."""
-        columns = list(feature_columns(batch))
-        self.statistics.add(batch, place_of)
+    def add_columns(
+        self, columns: Sequence[FeatureColumn], num_rows: int, place_of: PlaceOf
+    ) -> None:
+        """Takes rows in, as `DatasetStatistics.add_columns`."""
+        self.statistics.add_columns(columns, num_rows, place_of)
         for path, column in columns:
             self.features[path].add(column)
-        if not batch.num_rows:
+        if not num_rows:
             return
         first = place(place_of(0))
         if not comes_later(self.rows, first, MAX_ROWS):
-            rows = first_rows(columns, batch.num_rows, place_of)
+            rows = first_rows(columns, num_rows, place_of)
             self.rows = keep_first(self.rows, rows, MAX_ROWS)
         if not comes_later(self.images, first, MAX_IMAGES):
             images = _find_images(columns, place_of)
@@ -112,7 +114,7 @@ class DatasetSummary:
         self.findings.merge(other.findings)
 
 
-def _find_images(columns: list[tuple[Path, pa.Array]], place_of: PlaceOf) -> Iterator[Image]:
+def _find_images(columns: Iterable[FeatureColumn], place_of: PlaceOf) -> Iterator[Image]:
     for path, column in columns:
         yield from first_images(path, column, place_of)
 
@@ -145,7 +147,7 @@ class Summarizer:
 
 
 class _Checked:
-    """A summary whose rows are checked against a schema besides."""
+    """A summary of batches, whose rows are checked against a schema if there is one."""
 
     def __init__(self, summary: DatasetSummary, validator: SchemaValidator | None) -> None:
         self._summary = summary
@@ -153,6 +155,8 @@ class _Checked:
         self.feature = summary.feature
 
     def add(self, batch: pa.RecordBatch, place_of: PlaceOf) -> None:
-        self._summary.add(batch, place_of)
+        columns = list(feature_columns(batch))
+        self._summary.add_columns(columns, batch.num_rows, place_of)
         if self._validator is not None:
-            self._summary.findings.merge(self._validator.find(batch, place_of))
+            found = self._validator.find_in_columns(columns, batch.num_rows, place_of)
+            self._summary.findings.merge(found)

@@ -7,7 +7,7 @@ is told in `tfrecord_beam.schema.inference`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 import pyarrow as pa
@@ -27,6 +27,9 @@ OnConflict = Literal["error", "drop"]
 
 PlaceOf = Callable[[int], Location]
 """Tells where the record of a row is."""
+
+FeatureColumn = tuple[Path, pa.Array]
+"""A feature, and its rows in a layout that `to_features` gives."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -230,8 +233,13 @@ class DatasetStatistics:
           SchemaError: `batch` is none, a column is of another type, or two are of one name.
           EncodeError: a value that a feature cannot hold.
         """
-        columns = list(feature_columns(batch))
-        self.rows += batch.num_rows
+        self.add_columns(list(feature_columns(batch)), batch.num_rows, place_of)
+
+    def add_columns(
+        self, columns: Iterable[FeatureColumn], num_rows: int, place_of: PlaceOf | None
+    ) -> None:
+        """Takes so many rows in, given what `feature_columns` yields of them."""
+        self.rows += num_rows
         for path, column in columns:
             self.feature(path).add(column, self.options, place_of)
 
@@ -246,7 +254,7 @@ class DatasetStatistics:
         return self.features.setdefault(path, FeatureStatistics())
 
 
-def feature_columns(batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.Array]]:
+def feature_columns(batch: pa.RecordBatch) -> Iterator[FeatureColumn]:
     """Yields the features of a batch in layouts that `to_features` gives.
 
     Columns of nested lists are features that each step has, as are the fields of struct columns.

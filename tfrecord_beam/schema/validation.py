@@ -28,7 +28,12 @@ from tfrecord_beam.schema.building import FEATURE_TYPES, Path
 from tfrecord_beam.schema.encoding import kind_of
 from tfrecord_beam.schema.lists import flatten_lists, is_list, to_singleton_lists
 from tfrecord_beam.schema.representation_inference import is_in_use
-from tfrecord_beam.schema.statistics import PlaceOf, feature_columns, place_order
+from tfrecord_beam.schema.statistics import (
+    FeatureColumn,
+    PlaceOf,
+    feature_columns,
+    place_order,
+)
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
 _VALUES = "value", "values"
@@ -156,12 +161,18 @@ class SchemaValidator:
 
     def find(self, batch: pa.RecordBatch, place_of: PlaceOf) -> Findings:
         """Returns what one batch shows, and keeps nothing of it; otherwise as `add`."""
-        columns = dict(feature_columns(batch))
-        findings = Findings(batch.num_rows)
+        return self.find_in_columns([*feature_columns(batch)], batch.num_rows, place_of)
+
+    def find_in_columns(
+        self, columns: Iterable[FeatureColumn], num_rows: int, place_of: PlaceOf
+    ) -> Findings:
+        """Returns what so many rows show, given what `feature_columns` yields of them."""
+        known = dict(columns)
+        findings = Findings(num_rows)
         for path, feature in self._features.items():
-            column = columns.get(path)
+            column = known.get(path)
             if column is None:
-                column = pa.nulls(batch.num_rows)
+                column = pa.nulls(num_rows)
             findings.present[path] = len(column) - column.null_count
             depths = _unfold(column, len(path))
             of_values = _type_rules(feature, kind_of(column)) or self._rules[path]
