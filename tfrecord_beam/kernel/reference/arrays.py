@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import types
 
+from tfrecord_beam.kernel.reference.utf8 import is_utf8
+
 _BINARY = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
 
 
@@ -73,7 +75,7 @@ def count_invalid_utf8(array: Any) -> int:
     if not _is_string(array.type):
         raise ValueError("Expected an array of strings, found another")
     values = array.view(_BINARY.get(array.type, array.type)).to_pylist()
-    return sum(value is not None and not _is_utf8(value) for value in values)
+    return sum(value is not None and not is_utf8(value) for value in values)
 
 
 def _to_storage(array: Any) -> pa.Array:
@@ -113,11 +115,3 @@ def _offsets(array: pa.Array) -> npt.NDArray[Any]:
 
 def _bytes_of_bits(num_bits: int) -> int:
     return (num_bits + 7) // 8
-
-
-def _is_utf8(value: bytes) -> bool:
-    try:
-        value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

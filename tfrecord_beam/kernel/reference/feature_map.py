@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError as ProtobufDecodeError
 from tfrecord_beam.kernel.plan import Column, DecodeFailure, DecodeFault
 from tfrecord_beam.kernel.reference.columns import kind_of
 from tfrecord_beam.kernel.reference.protos import Envelope, OutlineFeatures
+from tfrecord_beam.kernel.reference.utf8 import is_utf8
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,7 +81,7 @@ class MapColumns:
             yield DecodeFailure(fault, index, name, expected, found, self._in_sequence)
 
     def _find_faults(self, content: FeatureMap) -> Iterator[tuple[Any, ...]]:
-        if not all(_is_utf8(name) for entry in content.entries for name in entry.key):
+        if not all(is_utf8(name) for entry in content.entries for name in entry.key):
             yield (DecodeFault.NAME_NOT_UTF8,)
         if any(_is_nested_example(entry) for entry in content.entries):
             yield (DecodeFault.NESTED_EXAMPLE,)
@@ -107,14 +108,6 @@ def cut_outline(outline: Any, wanted: Container[bytes] | None) -> None:
 def name_of(entry: Any) -> bytes:
     """Returns the name in an outlined or read entry."""
     return entry.key[-1] if entry.key else b""
-
-
-def _is_utf8(name: bytes) -> bool:
-    try:
-        name.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _is_nested_example(entry: Any) -> bool:

@@ -1,0 +1,12 @@
+"""What is UTF-8."""
+
+from __future__ import annotations
+
+
+def is_utf8(data: bytes) -> bool:
+    """Returns whether bytes are UTF-8, by Python's decoder."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
