@@ -6,9 +6,9 @@ import contextlib
 import os
 import pathlib
 import threading
-import time
 from collections.abc import Callable, Iterator
 
+from tests.waiting import wait_for
 from tfrecord_beam.records.block import RecordBlock
 
 _PATIENCE_SECONDS = 90
@@ -18,7 +18,7 @@ def hold(block: RecordBlock, folder: str) -> list[bytes]:
     """Tells the number of this process in a folder, and gives the records once it may go on."""
     pathlib.Path(folder, "held").mkdir(exist_ok=True)
     pathlib.Path(folder, "held", str(os.getpid())).touch()
-    _wait_for(pathlib.Path(folder, "released").exists)
+    wait_for(pathlib.Path(folder, "released").exists, _PATIENCE_SECONDS)
     return list(block.records())
 
 
@@ -40,7 +40,7 @@ def when_held(
     found: list[int] = []
 
     def act() -> None:
-        if _wait_for(lambda: len(_list_held(folder)) >= processes):
+        if wait_for(lambda: len(_list_held(folder)) >= processes, _PATIENCE_SECONDS):
             found.extend(_list_held(folder))
             action(found)
         (folder / "released").touch()
@@ -54,10 +54,3 @@ def when_held(
 
 def _list_held(folder: pathlib.Path) -> list[int]:
     return [int(path.name) for path in folder.glob("held/*")]
-
-
-def _wait_for(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not (done := condition()) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return done

@@ -19,6 +19,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.records.block import Int64Array
+from tfrecord_beam.schema.lists import make_lists
 from tfrecord_beam.tensors.specs import AnyArray
 
 
@@ -115,7 +116,7 @@ class DenseColumn(TensorColumns):
         offsets = (
             np.arange(0, elements.size + 1, size) if size else np.zeros(len(elements) + 1, int)
         )
-        return [_lists(offsets, self._values(elements))]
+        return [make_lists(offsets, self._values(elements))]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -162,7 +163,7 @@ class RaggedColumn(TensorColumns):
         for splits in reversed(all_splits):
             self._check_splits(splits, length)
             offsets = splits if inner_size == 1 else splits * inner_size
-            column = _lists(offsets.astype(np.int64, copy=False), column)
+            column = make_lists(offsets.astype(np.int64, copy=False), column)
             length, inner_size = len(column), 1
         return [column]
 
@@ -250,7 +251,7 @@ class VarLenColumn(_Sparse):
         indices, values, offsets, without_gaps = self._parts(tensor)
         if not without_gaps:
             raise self._gap(indices, offsets)
-        return [_lists(offsets, values)]
+        return [make_lists(offsets, values)]
 
     def _gap(self, indices: Int64Array, offsets: Int64Array) -> SchemaError:
         positions = np.arange(len(indices)) - np.repeat(offsets[:-1], np.diff(offsets))
@@ -293,7 +294,7 @@ class SparseColumns(_Sparse):
     def convert(self, tensor: Any) -> list[pa.Array]:
         indices, values, offsets, _ = self._parts(tensor)
         columns = [values, *(pa.array(column) for column in indices.T[1:])]
-        return [_lists(offsets, column) for column in columns]
+        return [make_lists(offsets, column) for column in columns]
 
 
 def columns_schema(columns: Sequence[TensorColumns]) -> pa.Schema:
@@ -340,11 +341,6 @@ def convert_tensors(
                 f"{names[0]!r} and {len(arrays[-1])} for tensor {tensor.name!r}"
             )
     return pa.record_batch(arrays, schema=schema)
-
-
-def _lists(offsets: Int64Array, values: pa.Array) -> pa.Array:
-    # Of the same array pyarrow itself makes offsets in twice the time.
-    return pa.LargeListArray.from_arrays(pa.array(offsets), values)
 
 
 def _describe(array: AnyArray) -> str:

@@ -16,6 +16,7 @@ from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.options import check_instance, check_int, describe
 from tfrecord_beam.records.block import Int64Array
+from tfrecord_beam.schema.lists import make_lists, to_singleton_lists
 from tfrecord_beam.tensors.lists import flatten, offsets_of_parents
 
 
@@ -163,18 +164,13 @@ def MakeListArrayFromParentIndicesAndValues(
             f"{len(parent_indices) - parent_indices.null_count}"
         )
     offsets = offsets_of_parents(parent_indices.to_numpy(), num_parents)
-    return _large_lists(offsets, values, offsets[1:] > offsets[:-1] if empty_list_as_null else None)
+    return make_lists(offsets, values, offsets[1:] > offsets[:-1] if empty_list_as_null else None)
 
 
 def ToSingletonListArray(array: pa.Array) -> pa.Array:
     """Returns a `large_list` array with a list of one for each value, null for a null."""
     _check(array, "an array")
-    if array.null_count == 0:
-        return _large_lists(np.arange(len(array) + 1), array, None)
-    is_valid = _validity(array)
-    offsets = np.zeros(len(array) + 1, np.int64)
-    np.cumsum(is_valid, out=offsets[1:])
-    return _large_lists(offsets, array.drop_null(), is_valid)
+    return to_singleton_lists(array)
 
 
 def flatten_nested(
@@ -267,19 +263,6 @@ def _offsets(array: pa.Array) -> np.ndarray[Any, np.dtype[Any]]:
 def _array_of(values: np.ndarray[Any, np.dtype[Any]], data_type: pa.DataType) -> pa.Array:
     """Returns what `pa.array` returns, which has to find out what it is given."""
     return pa.Array.from_buffers(data_type, len(values), [None, pa.py_buffer(values)])
-
-
-def _large_lists(
-    offsets: Int64Array, values: pa.Array, is_valid: np.ndarray[Any, np.dtype[Any]] | None
-) -> pa.Array:
-    """Returns lists of `values`; `pa.LargeListArray.from_arrays` makes them in twice the time."""
-    bitmap = None if is_valid is None else pa.py_buffer(np.packbits(is_valid, bitorder="little"))
-    return pa.Array.from_buffers(
-        pa.large_list(values.type),
-        len(offsets) - 1,
-        [bitmap, pa.py_buffer(offsets)],
-        children=[values],
-    )
 
 
 def _validity(array: pa.Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
