@@ -24,7 +24,7 @@ RECORDS = [b"%06d" % number * (number % 20) for number in range(1000)]
 BUNDLES = 3
 """How many bundles have to read one file at the same time."""
 
-PATIENCE_SECONDS = 30
+PATIENCE_SECONDS = 120
 
 # By file, in each worker. Its threads work on bundles, one on each.
 _blocks_seen: dict[str, itertools.count[int]] = collections.defaultdict(itertools.count)
