@@ -93,7 +93,7 @@ def test_file_that_cannot_be_written(
     people: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["infer-schema", people, "-o", str(tmp_path)]) == 2
-    text = "Expected to write the schema, found 'Is a directory'"
+    text = "Expected to find the file, found 'a folder of this name'"
     assert capsys.readouterr().err == f"tfrecord-beam: error: {text} - at {tmp_path}\n"
 
 

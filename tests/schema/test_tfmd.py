@@ -9,9 +9,9 @@ import pytest
 from google.protobuf import json_format, text_format
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import NoMatchError, SchemaError, WriteError
+from tfrecord_beam.errors import NoMatchError, SchemaError
 from tfrecord_beam.kernel.plan import Column, Kind
-from tfrecord_beam.schema.tfmd import load_schema, save_schema, schema_columns
+from tfrecord_beam.schema.tfmd import load_schema, schema_columns
 
 SCHEMA = schema_pb2.Schema(
     feature=[
@@ -65,16 +65,6 @@ def test_missing_file_is_not_found(tmp_path: pathlib.Path, name: str) -> None:
     with pytest.raises(SchemaError) as found:
         load_schema(path)
     assert str(found.value) == f"Expected a schema at {str(path)!r}, found a folder"
-
-
-def test_schema_is_saved_in_a_new_folder_or_not_at_all(tmp_path: pathlib.Path) -> None:
-    path = tmp_path / "new" / "schema.pbtxt"
-    save_schema(SCHEMA, path)
-    assert load_schema(path) == SCHEMA
-    for target in (path / "schema.pbtxt", tmp_path):
-        with pytest.raises(WriteError, match=r"^Expected to write the schema, found ") as caught:
-            save_schema(SCHEMA, target)
-        assert caught.value.file == str(target)
 
 
 def test_error_in_text_is_located(tmp_path: pathlib.Path) -> None:

@@ -17,7 +17,8 @@ from tests.records.reading import flip, frame_starts
 from tests.schema.schemas import parse_schema
 from tests.wire import bytes_list, entry, example, int64
 from tfrecord_beam import read_table, write_table
-from tfrecord_beam.schema.tfmd import load_schema, save_schema
+from tfrecord_beam.records.writing.schema_file import save_schema
+from tfrecord_beam.schema.tfmd import load_schema
 from tfrecord_beam.transforms.yaml import ReadFromTFExample
 
 try:

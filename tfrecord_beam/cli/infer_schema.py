@@ -15,7 +15,8 @@ from tfrecord_beam.cli.output import make_printable, print_warning
 from tfrecord_beam.cli.progress import show_activity, show_progress
 from tfrecord_beam.options import count_of
 from tfrecord_beam.records.inference import infer_schema
-from tfrecord_beam.schema.tfmd import format_schema, save_schema
+from tfrecord_beam.records.writing.schema_file import save_schema
+from tfrecord_beam.schema.tfmd import format_schema
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs

@@ -13,9 +13,9 @@ from google.protobuf import json_format, text_format
 from google.protobuf.message import DecodeError, Message
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import Location, NoMatchError, SchemaError, WriteError
+from tfrecord_beam.errors import Location, NoMatchError, SchemaError
 from tfrecord_beam.kernel.plan import SEQUENCE_COLUMN, Column, Kind
-from tfrecord_beam.options import check_path, describe
+from tfrecord_beam.options import describe
 from tfrecord_beam.schema.building import FEATURE_TYPES
 from tfrecord_beam.schema.from_arrow import schema_from_arrow
 from tfrecord_beam.schema.from_spark import is_spark_schema, schema_from_spark
@@ -82,33 +82,18 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
     )
 
 
-def save_schema(schema: schema_pb2.Schema, path: str | os.PathLike[str]) -> None:
-    """Writes a TFMD schema to a file, in a form that `load_schema` reads; makes folders for it.
+def serialize_schema(schema: schema_pb2.Schema, name: str) -> bytes:
+    """Returns what a file of this name holds, in a form that `load_schema` reads.
 
-    Args:
-      schema: the schema.
-      path: path of the file, or a URL that `pyarrow.fs` knows. JSON if the name ends in ``.json``,
-        protobuf binary if in ``.pb``, else protobuf text.
-
-    Raises:
-      ValueError: it is no path.
-      WriteError: the file cannot be written.
+    JSON if the name ends in ``.json``, protobuf binary if in ``.pb``, else protobuf text.
     """
-    check_path("path", path)
-    name = normalize_path(os.fspath(path))
     if name.endswith(".json"):
-        data = json_format.MessageToJson(schema, ensure_ascii=False).encode() + b"\n"
-    elif name.endswith(".pb"):
-        data = schema.SerializeToString(deterministic=True)
-    else:
-        data = format_schema(schema).encode()
-    try:
-        _write_file(name, data)
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise WriteError(
-            f"Expected to write the schema, found {found!r}", Location(name)
-        ) from error
+        text: str = json_format.MessageToJson(schema, ensure_ascii=False)
+        return text.encode() + b"\n"
+    if name.endswith(".pb"):
+        data: bytes = schema.SerializeToString(deterministic=True)
+        return data
+    return format_schema(schema).encode()
 
 
 def format_schema(schema: schema_pb2.Schema) -> str:
@@ -222,16 +207,6 @@ def _read_file(path: str) -> bytes:
     with file_system.open_input_stream(key, compression=None) as file:
         data: bytes = file.read()
         return data
-
-
-def _write_file(path: str, data: bytes) -> None:
-    if not has_scheme(path):
-        pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
-        pathlib.Path(path).write_bytes(data)
-        return
-    file_system, key = resolve_url(path)
-    with file_system.open_output_stream(key, compression=None) as file:
-        file.write(data)
 
 
 def _parse_json(data: bytes) -> schema_pb2.Schema:
