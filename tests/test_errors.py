@@ -14,6 +14,7 @@ from tfrecord_beam.errors import (
     CoverageError,
     DecodeError,
     Location,
+    MissingLibraryError,
     NoMatchError,
     SchemaError,
     TFRecordBeamError,
@@ -123,12 +124,19 @@ def test_located_knows_the_parts_of_a_location() -> None:
         (SchemaError, {ValueError}),
         (NoMatchError, {OSError, FileNotFoundError}),
         (CoverageError, set()),
+        (MissingLibraryError, {ImportError, ModuleNotFoundError}),
     ],
 )
 def test_what_else_an_error_is(error_class: type[Exception], bases: set[type]) -> None:
     """Callers that know nothing of this library catch what they would expect."""
     assert issubclass(error_class, TFRecordBeamError)
-    builtins: tuple[type, ...] = (ValueError, OSError, FileNotFoundError)
+    builtins: tuple[type, ...] = (
+        ValueError,
+        OSError,
+        FileNotFoundError,
+        ImportError,
+        ModuleNotFoundError,
+    )
     assert {base for base in builtins if issubclass(error_class, base)} == bases
 
 

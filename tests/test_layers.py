@@ -15,13 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from tfrecord_beam.lazy import EXTRAS
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tfrecord_beam"
 
 # Each floor may use those of a smaller number; two of one number may not use each other.
 FLOORS = {
     "errors": 0,
-    "lazy": 0,
+    "lazy": 1,
     "options": 1,
     "urls": 1,
     "kernel": 2,
@@ -266,6 +268,26 @@ def test_frameworks_are_imported_on_use() -> None:
     ]
     assert wrong == []
     assert all(floor_of(module) == "tensors" for module in needs)
+
+
+def test_imports_of_extras_name_the_extra() -> None:
+    wrong = []
+    for module, path in modules().items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        safe = {
+            one.lineno
+            for node in ast.walk(tree)
+            if (isinstance(node, ast.With) and "ExtraImport" in ast.unparse(node.items[0]))
+            or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+            for one in ast.walk(node)
+            if isinstance(one, (ast.Import, ast.ImportFrom))
+        }
+        wrong += [
+            f"{module}:{one.line} imports {one.name}"
+            for one in imports_of(module)
+            if any(is_of(one.name, library) for library in EXTRAS) and one.line not in safe
+        ]
+    assert wrong == []
 
 
 def test_each_do_fn_checks_where_it_runs() -> None:

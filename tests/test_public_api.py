@@ -33,6 +33,7 @@ PUBLIC = [
     "ExamplesToRecordBatchDecoder",
     "FromRows",
     "InferSchema",
+    "MissingLibraryError",
     "NoMatchError",
     "ParquetTFXIO",
     "Project",

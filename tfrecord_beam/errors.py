@@ -144,3 +144,7 @@ class NoMatchError(TFRecordBeamError, FileNotFoundError):
 
 class WriteError(TFRecordBeamError, OSError):
     """A file cannot be written, or cannot be put where it belongs."""
+
+
+class MissingLibraryError(TFRecordBeamError, ModuleNotFoundError):
+    """What was called needs a library that is not installed; the hint says which extra has it."""

@@ -1,10 +1,15 @@
-"""Packages whose names are imported when they are first used."""
+"""What is imported when it is first used: names of packages, and libraries of the extras."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping
+
+from tfrecord_beam.errors import MissingLibraryError
+
+EXTRAS = {"jinja2": "report", "tensorflow": "tensorflow", "torch": "torch"}
+"""Which extra of this package installs a library."""
 
 
 def import_on_use(
@@ -35,3 +40,25 @@ def import_on_use(
         return sorted({*found, *public})
 
     return get, list_names, public
+
+
+class ExtraImport:
+    """Names, in the error for a library that is missing, the extra of this package that has it.
+
+    The body imports the library.
+
+    Raises:
+      MissingLibraryError: the library is not installed.
+    """
+
+    # No generator with `contextlib`: some imports are run for each tensor, and it takes 1 us.
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        # Of another name is a part of the library, or what that needs.
+        if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
+            raise MissingLibraryError(
+                f"Expected the package {error.name}, found none",
+                hint=f"pip install 'tfrecord-beam[{EXTRAS[error.name]}]'",
+            ) from error

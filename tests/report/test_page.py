@@ -19,7 +19,7 @@ from tests.report.pages import HOSTILE, Page, write_files
 from tests.schema.schemas import parse_schema
 from tests.sequence_files import write_files as write_sequence_files
 from tests.wire import entry, example, feature_list, floats, int64, sequence_example
-from tfrecord_beam import TFRecordBeamError, write_report
+from tfrecord_beam import MissingLibraryError, write_report
 from tfrecord_beam.report.page import load_environment, render_page
 from tfrecord_beam.report.summary import DatasetSummary
 
@@ -222,9 +222,8 @@ def test_names_of_files_that_are_no_text(tmp_path: pathlib.Path) -> None:
 def test_without_jinja2(monkeypatch: pytest.MonkeyPatch) -> None:
     load_environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(TFRecordBeamError) as caught:
+    with pytest.raises(MissingLibraryError) as caught:
         render_page(DatasetSummary())
     assert str(caught.value) == (
-        "Expected the package jinja2, found none "
-        "(a report needs it: pip install 'tfrecord-beam[report]')"
+        "Expected the package jinja2, found none (pip install 'tfrecord-beam[report]')"
     )

@@ -9,7 +9,8 @@ import importlib.resources
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tfrecord_beam.errors import Location, TFRecordBeamError, render_place
+from tfrecord_beam.errors import Location, render_place
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.report.charts import HEIGHT, WIDTH
 from tfrecord_beam.report.formats import format_number, format_size
 from tfrecord_beam.report.summary import DatasetSummary
@@ -43,7 +44,7 @@ def render_page(summary: DatasetSummary, anomalies: Sequence[Anomaly] | None = N
       anomalies: what of it does not fit a schema; None: there was none to fit.
 
     Raises:
-      TFRecordBeamError: Jinja2, which fills in the page, is not installed.
+      MissingLibraryError: Jinja2, which fills in the page, is not installed.
     """
     paths = sorted(summary.statistics.features, key=lambda path: (len(path), path))
     style = _read_style()
@@ -70,13 +71,8 @@ def render_page(summary: DatasetSummary, anomalies: Sequence[Anomaly] | None = N
 @functools.cache
 def load_environment() -> jinja2.Environment:
     """Returns what fills templates in, with the error of `render_page`."""
-    try:
+    with ExtraImport():
         import jinja2
-    except ImportError as error:
-        raise TFRecordBeamError(
-            "Expected the package jinja2, found none",
-            hint="a report needs it: pip install 'tfrecord-beam[report]'",
-        ) from error
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tfrecord_beam.report", _TEMPLATES),
         autoescape=True,

@@ -73,7 +73,7 @@ def write_report(
       NoMatchError: a pattern means no file.
       SchemaError: the schema cannot be used.
       WriteError: a file is there, or it cannot be written.
-      TFRecordBeamError: Jinja2 is not installed.
+      MissingLibraryError: Jinja2 is not installed.
     """
     options = ReadOptions(compression, validate_crc)
     report = plan_report(output, schema, record_type=record_type, mode=mode)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.schema.arrow import SEQUENCE_COLUMN
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.representations import (
@@ -151,13 +152,15 @@ def _feature_types(schema: schema_pb2.Schema) -> Iterator[tuple[ColumnPath, int]
 
 
 def _dtype(feature_type: int) -> tf.DType:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     return tf.as_dtype(_TYPES[feature_type][0])
 
 
 def _fixed_len(dense: Any, feature_type: int) -> tf.io.FixedLenFeature:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     shape = [dim.size for dim in dense.shape.dim]
     default = None
@@ -174,13 +177,15 @@ def _fixed_len(dense: Any, feature_type: int) -> tf.io.FixedLenFeature:
 
 
 def _var_len(varlen: Any, feature_type: int) -> tf.io.VarLenFeature:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     return tf.io.VarLenFeature(_dtype(feature_type))
 
 
 def _sparse(sparse: Any, feature_type: int) -> tf.io.SparseFeature:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     return tf.io.SparseFeature(
         list(sparse.index_column_names),
@@ -192,7 +197,8 @@ def _sparse(sparse: Any, feature_type: int) -> tf.io.SparseFeature:
 
 
 def _ragged(ragged: Any, feature_type: int) -> tf.io.RaggedFeature:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     if len(ragged.feature_path.step) != 1:
         raise SchemaError(

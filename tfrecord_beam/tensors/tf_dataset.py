@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.schema.names import check_known
 from tfrecord_beam.tensors.specs import (
     AnyArray,
@@ -43,7 +44,8 @@ def make_dataset(
     Raises:
       SchemaError: there is no tensor of the name of the label.
     """
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     specs = converter.specs
     if label is not None:
@@ -79,7 +81,8 @@ def _parts(tensor: NumpyTensor) -> Iterator[AnyArray]:
 
 def _part_specs(spec: TensorSpec) -> Iterator[tf.TensorSpec]:
     """Yields what `_parts` of such a tensor look like."""
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     whole = type_spec(spec)
     if isinstance(spec, DenseSpec):
@@ -97,7 +100,8 @@ def _part_specs(spec: TensorSpec) -> Iterator[tf.TensorSpec]:
 
 def _assemble(spec: TensorSpec, parts: Iterator[tf.Tensor]) -> Any:
     """Returns the tensor that the next parts make up."""
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     if isinstance(spec, DenseSpec):
         return next(parts)

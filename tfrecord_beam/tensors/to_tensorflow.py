@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfrecord_beam import kernel
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.tensors.specs import (
     AnyArray,
     DenseSpec,
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 def type_spec(spec: TensorSpec) -> tf.TypeSpec:
     """Returns the type specification that TensorFlow has for a tensor."""
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     dtype = tf.string if spec.dtype.kind == "O" else tf.as_dtype(spec.dtype)
     if isinstance(spec, DenseSpec):
@@ -36,7 +38,8 @@ def type_spec(spec: TensorSpec) -> tf.TypeSpec:
 
 def to_eager_tensor(value: NumpyTensor) -> EagerTensor:
     """Returns a tensor, which may share the memory of `value`."""
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     if isinstance(value, SparseValue):
         return _to_sparse_tensor(value)
@@ -50,7 +53,8 @@ def to_eager_tensor(value: NumpyTensor) -> EagerTensor:
 
 def to_tensor_value(value: NumpyTensor) -> Any:
     """Returns a tensor as `tf.compat.v1` feeds it: array, SparseTensorValue, RaggedTensorValue."""
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     if isinstance(value, SparseValue):
         return tf.compat.v1.SparseTensorValue(*value)
@@ -68,7 +72,8 @@ def _to_sparse_tensor(value: SparseValue) -> tf.SparseTensor:
     It looks whether they go together, as those of a converter do, for longer than all else takes.
     So its fields are set here, provided that they are those that are known.
     """
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     parts = [*map(_to_tensor, value)]
     if not _sparse_tensor_has_known_fields():
@@ -82,14 +87,16 @@ def _to_sparse_tensor(value: SparseValue) -> tf.SparseTensor:
 
 @functools.cache
 def _sparse_tensor_has_known_fields() -> bool:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     fields = vars(tf.SparseTensor([[0]], [0], [1]))
     return set(fields) == {"_indices", "_values", "_dense_shape", "_dense_shape_default"}
 
 
 def _to_tensor(array: AnyArray) -> tf.Tensor:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     if array.dtype.kind == "O":
         # A list of bytes is read in half the time of an array of objects.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tfrecord_beam import kernel
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.tensors.padding import are_ordered, close_shape, pad as pad_tensor
 from tfrecord_beam.tensors.specs import AnyArray, NumpyTensor, RaggedValue, SparseValue
 
@@ -42,7 +43,8 @@ def to_torch_tensor(value: NumpyTensor, *, pad: bool = False) -> TorchTensor:
 
 
 def _to_sparse(value: SparseValue) -> TorchTensor:
-    import torch
+    with ExtraImport():
+        import torch
 
     shape = close_shape(value)
     indices, values = _share(value.indices), _share(value.values)
@@ -58,7 +60,8 @@ def _to_sparse(value: SparseValue) -> TorchTensor:
 
 
 def _to_ragged(value: RaggedValue) -> TorchTensor:
-    import torch
+    with ExtraImport():
+        import torch
 
     values, splits = _share(value.values), tuple(map(_share, value.row_splits))
     if value.values.dtype.kind == "O" or len(splits) > 1:
@@ -68,6 +71,7 @@ def _to_ragged(value: RaggedValue) -> TorchTensor:
 
 def _share(array: AnyArray) -> Any:
     """Returns a tensor over the memory of an array; one of strings is returned as it is."""
-    import torch
+    with ExtraImport():
+        import torch
 
     return array if array.dtype.kind == "O" else torch.from_numpy(kernel.as_writable(array))

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import torch
-from torch import distributed
-from torch.utils.data import IterableDataset, get_worker_info
 
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.options import check_bool, check_function, check_int
 from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
@@ -31,6 +29,11 @@ from tfrecord_beam.schema.representations import source_columns
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 from tfrecord_beam.tensors.to_numpy import BatchConverter
 from tfrecord_beam.tensors.to_torch import to_torch_tensor
+
+with ExtraImport():
+    import torch
+    from torch import distributed
+    from torch.utils.data import IterableDataset, get_worker_info
 
 if TYPE_CHECKING:
     from tfrecord_beam.tensors.to_torch import TorchTensor

@@ -15,6 +15,7 @@ import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.options import check_instance, check_int, check_path, count_of
 from tfrecord_beam.records.batch_stream import rebatch
 from tfrecord_beam.schema.names import as_names, check_distinct
@@ -68,7 +69,8 @@ class DatasetTFXIO(TFXIO):
     def __init__(
         self, dataset: tf.data.Dataset, options: DatasetTFXIOOptions = DatasetTFXIOOptions()
     ) -> None:
-        import tensorflow as tf
+        with ExtraImport():
+            import tensorflow as tf
 
         check_instance("dataset", dataset, tf.data.Dataset)
         check_instance("options", options, DatasetTFXIOOptions)
@@ -181,7 +183,8 @@ def _flatten(structure: Any, prefix: str, numbers: Iterator[int]) -> Iterator[tu
 
 def _column_spec(name: str, spec: Any) -> Any:
     """Returns the specification with the type that values get, for batches of any size."""
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     if not isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)):
         raise SchemaError(f"Expected tensors in the data set, found {spec} for {name!r}")
@@ -197,7 +200,8 @@ def _column_spec(name: str, spec: Any) -> Any:
 
 
 def _canonical_type(name: str, dtype: tf.DType) -> tf.DType:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     if dtype.is_floating:
         return tf.float32
@@ -213,7 +217,8 @@ def _canonical_type(name: str, dtype: tf.DType) -> tf.DType:
 
 def _cast(name: str, tensor: Any, dtype: tf.DType) -> Any:
     """Returns the tensor with values of another type, none of which became infinite by that."""
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     cast = tf.cast(tensor, dtype)
     if tensor.dtype == tf.float64:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import pyarrow as pa
 
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.options import check_instance, describe
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tensors import to_tensorflow
@@ -102,7 +103,8 @@ class TensorAdapter:
           ValueError: the batch has another schema, or values do not fit a tensor.
           RuntimeError: eager tensors are asked for in graph mode.
         """
-        import tensorflow as tf
+        with ExtraImport():
+            import tensorflow as tf
 
         if produce_eager_tensors is None:
             produce_eager_tensors = tf.executing_eagerly()

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam.errors import SchemaError
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.options import check_instance, describe
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tensors.to_arrow import (
@@ -103,7 +104,8 @@ def _columns_of(
     name: str, spec: Any, options: TensorsToRecordBatchConverter.Options
 ) -> TensorColumns:
     """Returns how a tensor of a TensorFlow type specification becomes columns."""
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     check_instance("each name of a tensor", name, str)
     if not isinstance(spec, (tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec)):

@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tfrecord_beam.errors import Location, SchemaError
+from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.options import check_instance, check_path
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class TFGraphRecordDecoder(abc.ABC):
 
     def output_type_specs(self) -> dict[str, tf.TypeSpec]:
         """Returns the type specification of each tensor."""
-        import tensorflow as tf
+        with ExtraImport():
+            import tensorflow as tf
 
         outputs = _concrete_function(self).structured_outputs
         return {name: tf.type_spec_from_value(value) for name, value in outputs.items()}
@@ -86,7 +88,8 @@ class LoadedDecoder:
 
     def decode_record(self, record: Any) -> dict[str, TensorAlike]:
         """Returns the tensors of a batch of records, which may be a list of `bytes`."""
-        import tensorflow as tf
+        with ExtraImport():
+            import tensorflow as tf
 
         tensors: dict[str, TensorAlike] = self._decode(tf.convert_to_tensor(record, tf.string))
         return tensors
@@ -113,7 +116,8 @@ def save_decoder(decoder: TFGraphRecordDecoder, path: str | os.PathLike[str]) ->
     """
     check_instance("decoder", decoder, TFGraphRecordDecoder)
     check_path("path", path)
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     module = tf.Module()
     module.decode_fun = _concrete_function(decoder)
@@ -140,7 +144,8 @@ def load_decoder(path: str | os.PathLike[str]) -> LoadedDecoder:
       ValueError: it is no path.
     """
     check_path("path", path)
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     module = tf.saved_model.load(os.fspath(path))
     if not hasattr(module, "decode_fun"):
@@ -152,7 +157,8 @@ def load_decoder(path: str | os.PathLike[str]) -> LoadedDecoder:
 
 
 def _concrete_function(decoder: TFGraphRecordDecoder) -> Any:
-    import tensorflow as tf
+    with ExtraImport():
+        import tensorflow as tf
 
     signature = [tf.TensorSpec([None], tf.string)]
     return tf.function(
