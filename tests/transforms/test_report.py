@@ -14,7 +14,9 @@ from tests.schema.schemas import parse_schema
 from tests.sequence_files import write_files as write_sequence_files
 from tests.tfxio.pipelines import run
 from tfrecord_beam import WriteError, WriteReport, WriteToTFRecord, write_report
+from tfrecord_beam.records.paths import FileEntry
 from tfrecord_beam.records.writing.plan import WrittenFile
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.metrics import NAMESPACE
 
 SCHEMA = parse_schema(
@@ -73,6 +75,40 @@ def test_existing_page(tmp_path: pathlib.Path) -> None:
     assert page.read_text() == "mine"
     [written] = run(WriteReport(path, page, mode="overwrite")).elements
     assert page.stat().st_size == written.num_bytes
+
+
+def test_page_that_comes_between(tmp_path: pathlib.Path) -> None:
+    page, path = tmp_path / "p", tmp_path / "a.tfrecord"
+    path.write_bytes(framed(*records()))
+    transform = WriteReport(path, page)
+    page.write_text("mine")
+    with pytest.raises(Exception, match=r"Expected no file of this name, found one - at .*/p "):
+        run(transform)
+    assert page.read_text() == "mine"
+
+
+def test_page_of_an_earlier_attempt(tmp_path: pathlib.Path) -> None:
+    page, path = tmp_path / "p", tmp_path / "a.tfrecord"
+    path.write_bytes(framed(*records()))
+    again = WriteReport(path, page)
+    first, before = run(WriteReport(path, page)).elements, page.stat().st_ino
+    assert run(again).elements == first
+    assert page.stat().st_ino == before
+
+
+def test_files_are_matched_once(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.tfrecord"
+    path.write_bytes(framed(*records()))
+    transform = WriteReport(str(tmp_path / "*.tfrecord"), tmp_path / "p")
+    patterns = []
+
+    def glob(file_system: BeamFileSystem, pattern: str) -> list[FileEntry]:
+        patterns.append(pattern)
+        return [FileEntry(str(path), path.stat().st_size)]
+
+    monkeypatch.setattr(BeamFileSystem, "glob", glob)
+    run(transform)
+    assert len(patterns) == 1
 
 
 def test_page_among_the_files(tmp_path: pathlib.Path) -> None:

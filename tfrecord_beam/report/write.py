@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Iterable
@@ -87,8 +88,7 @@ def write_report(
     on_corrupt = summary.add_corrupt
     for block in iter_blocks(paths, options, on_corrupt=on_corrupt, progress=progress):
         summarizer.add_block(summary, block)
-    overwrite = mode == "overwrite"
-    return report.write(summary, DirectOutputFileSystem(), overwrite=overwrite)
+    return report.write(summary, DirectOutputFileSystem())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,19 +120,28 @@ class Report:
         """Returns what takes records into summaries."""
         return Summarizer(RecordObserver(self.record_type), self.schema)
 
-    def write(
-        self, summary: DatasetSummary, file_system: OutputFileSystem, *, overwrite: bool
-    ) -> WrittenFile:
-        """Writes the page about all records, whole or not at all."""
+    def write(self, summary: DatasetSummary, file_system: DirectOutputFileSystem) -> WrittenFile:
+        """Writes the page about all records, whole or not at all.
+
+        Nothing is replaced in mode "error". A page of the same bytes is that of an earlier attempt.
+        """
         anomalies = None
         if self.schema is not None:
             anomalies = SchemaValidator(self.schema).anomalies(summary.findings)
         page = render_page(summary, anomalies).encode()
-        with new_file(self.path, file_system, overwrite=overwrite) as file:
-            file.write(page)
-            file.close()
+        overwrite = self.mode == "overwrite"
+        if overwrite or not self._is_there(page, file_system):
+            with new_file(self.path, file_system, overwrite=overwrite) as file:
+                file.write(page)
+                file.close()
         num_records = sum(each.records for each in summary.files.values())
         return WrittenFile(self.path, num_records, len(page))
+
+    def _is_there(self, page: bytes, file_system: DirectOutputFileSystem) -> bool:
+        if file_system.find_size(self.path) != len(page):
+            return False
+        with contextlib.closing(file_system.reading().open(self.path)) as file:
+            return b"".join(iter(lambda: file.read(len(page)), b"")) == page
 
 
 def plan_report(

@@ -85,15 +85,24 @@ class FileSource(beam.PTransform):
 
     def _read_blocks(self, source: Any) -> tuple[beam.PCollection[RecordBlock], list[Any]]:
         """Returns the blocks, and the PCollections of corrupt parts (none if they are errors)."""
+        return self._read_ranges(self._find_ranges(source))
+
+    def _find_ranges(self, source: Any) -> beam.PCollection[KeyedRange]:
+        """Returns the ranges of the files."""
+        ranges = self._split(source)
+        # Spreads them: some runners keep what one element gave on one worker.
+        return ranges | "Reshuffle" >> SpreadRanges()  # type: ignore[no-untyped-call]  # of Beam
+
+    def _read_ranges(
+        self, ranges: beam.PCollection[KeyedRange]
+    ) -> tuple[beam.PCollection[RecordBlock], list[Any]]:
+        """Does what `_read_blocks` does, of ranges that were found."""
         collect = self._collect_corrupt
         read = ReadRange(
             self._options, collect_corrupt=collect, max_corrupt_records=self._max_corrupt_records
         )
-        outputs = (
-            self._split(source)
-            # Spreads the ranges: some runners keep what one element gave on one worker.
-            | "Reshuffle" >> SpreadRanges()  # type: ignore[no-untyped-call]  # of Beam
-            | "ReadRanges" >> beam.ParDo(read).with_outputs(CORRUPT, COVERED, main="blocks")
+        outputs = ranges | "ReadRanges" >> beam.ParDo(read).with_outputs(
+            CORRUPT, COVERED, main="blocks"
         )
         blocks, covered = outputs.blocks, outputs[COVERED]
         blocks.element_type = RecordBlock

@@ -12,10 +12,10 @@ from apache_beam.utils.windowed_value import WindowedValue
 
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
-from tfrecord_beam.records.paths import FileEntry, FilePattern, match_files, normalize_patterns
+from tfrecord_beam.records.paths import FileEntry, FilePattern, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.writing.plan import WrittenFile
-from tfrecord_beam.report.files import look_at_file
+from tfrecord_beam.report.files import FileSummary, look_at_file
 from tfrecord_beam.report.summary import DatasetSummary, Summarizer
 from tfrecord_beam.report.write import Report, ReportMode, plan_report
 from tfrecord_beam.schema.arrow import RecordType
@@ -25,6 +25,7 @@ from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem, check_name
 from tfrecord_beam.transforms.merge import Merge
 from tfrecord_beam.transforms.read import FileSource
+from tfrecord_beam.transforms.source import KeyedRange
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _AddTo = Callable[[DatasetSummary, Any], None]
@@ -44,7 +45,8 @@ class WriteReport(FileSource):
       file_pattern: path, pattern or folder, or several; see `tfrecord_beam.records.paths`.
       output: path or URL of the page.
       schema: as for `write_report`, as are the options that are not named here.
-      mode: what becomes of a file that is there: "error" or "overwrite".
+      mode: what becomes of a file that is there, when the transform is made and when it is run:
+        "error" or "overwrite".
       desired_bundle_bytes: as for `BeamSource`.
 
     Raises:
@@ -76,14 +78,9 @@ class WriteReport(FileSource):
         self._report.check_free(BeamOutputFileSystem())
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[WrittenFile]:
-        blocks, corrupt = self._read_blocks(pipeline)  # first: it tells what is no pipeline
-        files = (
-            pipeline
-            | "Once" >> beam.Impulse()
-            | "Match" >> beam.FlatMap(_match, self._patterns, self._report)
-            | "ReshuffleFiles" >> beam.Reshuffle()
-            | "LookAt" >> beam.Map(_look_at, self._options)
-        )
+        ranges = self._find_ranges(pipeline)
+        blocks, corrupt = self._read_ranges(ranges)
+        files = ranges | "LookAt" >> beam.FlatMap(_look_at, self._options, self._report)
         summarizer = self._report.make_summarizer()
         parts = (
             files | "AddFiles" >> beam.ParDo(_Summarize(_add_file)),
@@ -106,14 +103,15 @@ class WriteReport(FileSource):
         }
 
 
-def _match(_: bytes, patterns: tuple[str, ...], report: Report) -> list[FileEntry]:
-    files = match_files(patterns, BeamFileSystem())
-    report.check_files(files)
-    return files
-
-
-def _look_at(entry: FileEntry, options: ReadOptions) -> tuple[str, Any]:
-    return entry.path, look_at_file(FileEntry(*entry), BeamFileSystem(), options)
+def _look_at(
+    element: KeyedRange, options: ReadOptions, report: Report
+) -> Iterator[tuple[str, FileSummary]]:
+    """Yields what is shown of a file, by its path; once for each file, at its first range."""
+    _, file_range = element
+    if file_range.start == 0 and file_range.size is not None:
+        entry = FileEntry(file_range.path, file_range.size)
+        report.check_files([entry])
+        yield entry.path, look_at_file(entry, BeamFileSystem(), options)
 
 
 def _add_file(summary: DatasetSummary, file: tuple[str, Any]) -> None:
@@ -153,5 +151,4 @@ class _SummarizeBlocks(_Summarize):
 
 
 def _write(summary: DatasetSummary, report: Report) -> WrittenFile:
-    # What is there is of an earlier attempt: that nothing was there before is known already.
-    return report.write(summary, BeamOutputFileSystem(), overwrite=True)
+    return report.write(summary, BeamOutputFileSystem())
