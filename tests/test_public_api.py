@@ -59,6 +59,7 @@ PUBLIC = [
     "WriteReport",
     "WriteToTFRecord",
     "WrittenFile",
+    "WrittenReport",
     "__version__",
     "convert",
     "count",

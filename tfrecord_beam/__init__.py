@@ -46,7 +46,10 @@ if TYPE_CHECKING:
     from tfrecord_beam.records.writing.writer import TFRecordWriter as TFRecordWriter
 
     # Schemas.
-    from tfrecord_beam.report.write import write_report as write_report
+    from tfrecord_beam.report.write import (
+        WrittenReport as WrittenReport,
+        write_report as write_report,
+    )
     from tfrecord_beam.schema.diff import diff_schemas as diff_schemas
     from tfrecord_beam.schema.from_arrow import schema_from_arrow as schema_from_arrow
     from tfrecord_beam.schema.from_spark import schema_from_spark as schema_from_spark
@@ -110,7 +113,7 @@ _MODULES = {
     "tfrecord_beam.records.writing.plan": ("WrittenFile",),
     "tfrecord_beam.records.writing.table": ("write_table",),
     "tfrecord_beam.records.writing.writer": ("TFRecordWriter",),
-    "tfrecord_beam.report.write": ("write_report",),
+    "tfrecord_beam.report.write": ("WrittenReport", "write_report"),
     "tfrecord_beam.schema.diff": ("diff_schemas",),
     "tfrecord_beam.schema.from_arrow": ("schema_from_arrow",),
     "tfrecord_beam.schema.from_spark": ("schema_from_spark",),

@@ -27,7 +27,7 @@ def test_writes(
     schema = write_schema(tmp_path, SCHEMA + 'feature { name: "unseen" type: INT }')
     write_report(people, expected, schema)
     assert main(["report", people, "-o", str(page), "--schema", schema, *beam]) == 0
-    assert capfd.readouterr() == (f"3 records in {page}\n", "")
+    assert capfd.readouterr() == (f"3 records in {page}, 0 corrupt, 0 anomalies\n", "")
     assert page.read_bytes() == expected.read_bytes()
 
 
@@ -36,14 +36,28 @@ def test_json(people: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture
     assert main(["report", people, "--output", str(page), "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "file": str(page), "records": 3, "bytes": page.stat().st_size,
+        "corrupt": 0, "anomalies": 0,
     }  # fmt: skip
 
 
-def test_corrupt_places_are_no_error(people: str, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("beam", [[], [BEAM]], ids=["in this process", "pipeline"])
+def test_corrupt_places_are_counted(
+    people: str, tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str], beam: list[str]
+) -> None:
     damage(people, 20)
     page = tmp_path / "page.html"
-    assert main(["report", people, "-o", str(page)]) == 0
+    assert main(["report", people, "-o", str(page), *beam]) == 1
+    assert capfd.readouterr() == (f"2 records in {page}, 1 corrupt\n", "")
     assert 'id="corrupt"' in page.read_text()
+
+
+def test_anomalies_are_counted(
+    people: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    schema = write_schema(tmp_path, 'feature { name: "age" type: BYTES }')
+    assert main(["report", people, "-o", str(page), "--schema", schema]) == 1
+    assert capsys.readouterr().out == f"3 records in {page}, 0 corrupt, 1 anomaly\n"
 
 
 @pytest.mark.parametrize("beam", [[], [BEAM]], ids=["in this process", "pipeline"])

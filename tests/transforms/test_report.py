@@ -13,9 +13,8 @@ from tests.report.pages import records, write_files
 from tests.schema.schemas import parse_schema
 from tests.sequence_files import write_files as write_sequence_files
 from tests.tfxio.pipelines import run
-from tfrecord_beam import WriteError, WriteReport, WriteToTFRecord, write_report
+from tfrecord_beam import WriteError, WriteReport, WriteToTFRecord, WrittenReport, write_report
 from tfrecord_beam.records.paths import FileEntry
-from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.metrics import NAMESPACE
 
@@ -120,7 +119,7 @@ def test_page_among_the_files(tmp_path: pathlib.Path) -> None:
 def test_type_of_output(tmp_path: pathlib.Path) -> None:
     (tmp_path / "a").write_bytes(b"")
     output = beam.Pipeline() | WriteReport(tmp_path / "a", tmp_path / "p")
-    assert output.element_type is WrittenFile
+    assert output.element_type is WrittenReport
 
 
 def test_what_it_is_applied_to(tmp_path: pathlib.Path) -> None:

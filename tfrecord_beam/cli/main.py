@@ -39,8 +39,8 @@ FILES are paths, patterns or folders; a folder means all files under it. Wildcar
 [!ab] and, as a whole level, **. Quote them, or the shell's rules apply. Compressed files are known
 by their content.
 
-Exit codes: 0 all is well; 1 verify found corrupt records, or schema-diff a difference; 2 an error;
-130 interrupted.
+Exit codes: 0 all is well; 1 verify or report found corrupt records or what does not fit the schema,
+or schema-diff a difference; 2 an error; 130 interrupted.
 """
 
 

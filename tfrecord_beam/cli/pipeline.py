@@ -24,6 +24,7 @@ from tfrecord_beam.errors import TFRecordBeamError
 from tfrecord_beam.records.convert.conversion import plan_conversion
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.writing.plan import WrittenFile
+from tfrecord_beam.report.write import WrittenReport
 from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.transforms.convert import ConvertFiles
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
@@ -139,7 +140,7 @@ def write_report(
     schema: str | None,
     options: Mapping[str, Any],
     pipeline_options: Sequence[str],
-) -> WrittenFile:
+) -> WrittenReport:
     """Returns the page that a pipeline writes.
 
     Args:
@@ -153,7 +154,7 @@ def write_report(
     text, _ = run_for_text(
         lambda pipeline: pipeline | transform | "ToText" >> beam.Map(json.dumps), pipeline_options
     )
-    return WrittenFile(*json.loads(text))
+    return WrittenReport(*json.loads(text))
 
 
 def run_for_text(

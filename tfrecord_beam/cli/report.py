@@ -10,8 +10,7 @@ from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_activity, show_progress
 from tfrecord_beam.options import count_of
-from tfrecord_beam.records.writing.plan import WrittenFile
-from tfrecord_beam.report.write import ReportMode, write_report
+from tfrecord_beam.report.write import ReportMode, WrittenReport, write_report
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs
@@ -26,9 +25,10 @@ def add_parser(verbs: Verbs) -> None:
         help="write an HTML page that shows what is in files",
         description="Reads all records and writes a page that needs no network and no script: the "
         "files, the lengths of the records, each feature with histograms, the first records and "
-        "images, and the places that are corrupt. Those are no error: the exit code is 0. Needs "
-        "tfrecord-beam[report]. All other options go to Beam, written as --NAME=VALUE, and make it "
-        "a pipeline; without one all is read in this process.",
+        "images, and the places that are corrupt. As with verify, the exit code is 1 if there is "
+        "any of these, or something does not fit the schema. Needs tfrecord-beam[report]. All "
+        "other options go to Beam, written as --NAME=VALUE, and make it a pipeline; without one "
+        "all is read in this process.",
         takes_pipeline_options=True,
     )
     arguments.add_files(parser)
@@ -55,21 +55,31 @@ def run(options: argparse.Namespace) -> int:
     arguments.check_pipeline_options(options.pipeline_options)
     written = _write(options)
     if options.json:
-        found = {"file": written.path, "records": written.num_records, "bytes": written.num_bytes}
+        found = {
+            "file": written.path,
+            "records": written.num_records,
+            "bytes": written.num_bytes,
+            "corrupt": written.num_corrupt,
+            "anomalies": written.num_anomalies,
+        }
         print(json.dumps(found))
     else:
-        print(f"{count_of(written.num_records, 'record')} in {make_printable(written.path)}")
-    return 0
+        anomalies = f", {count_of(written.num_anomalies, 'anomaly', 'anomalies')}"
+        print(
+            f"{count_of(written.num_records, 'record')} in {make_printable(written.path)}, "
+            f"{written.num_corrupt} corrupt{anomalies if options.schema else ''}"
+        )
+    return 1 if written.num_corrupt or written.num_anomalies else 0
 
 
-def _write(options: argparse.Namespace) -> WrittenFile:
+def _write(options: argparse.Namespace) -> WrittenReport:
     files, output, schema = options.files, options.output, options.schema
     chosen: dict[str, Any] = {"record_type": options.record_type, "mode": options.mode}
     if not options.pipeline_options:
         with show_progress("Reading", quiet=options.json) as progress:
             return write_report(files, output, schema, progress=progress, **chosen)
     with show_activity("Reading", quiet=options.json):
-        written: WrittenFile = arguments.import_pipelines().write_report(
+        written: WrittenReport = arguments.import_pipelines().write_report(
             files, output, schema, chosen, options.pipeline_options
         )
         return written

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_choice, check_path
@@ -23,7 +23,6 @@ from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.names import check_file_path
 from tfrecord_beam.records.writing.placing import check_free, new_file
-from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.report.files import look_at_file
 from tfrecord_beam.report.page import load_environment, render_page
 from tfrecord_beam.report.summary import DatasetSummary, Summarizer
@@ -33,6 +32,24 @@ from tfrecord_beam.urls import normalize_path
 
 ReportMode = Literal["error", "overwrite"]
 """What becomes of a file that is there."""
+
+
+class WrittenReport(NamedTuple):
+    """A page that is written and in its place, and how the data fare.
+
+    Attributes:
+      path: its path or URL.
+      num_records: how many are in the files, but for corrupt ones.
+      num_bytes: size of the page.
+      num_corrupt: how many places could not be read or decoded.
+      num_anomalies: how many things do not fit the schema, if there is one.
+    """
+
+    path: str
+    num_records: int
+    num_bytes: int
+    num_corrupt: int = 0
+    num_anomalies: int = 0
 
 
 def write_report(
@@ -45,7 +62,7 @@ def write_report(
     validate_crc: bool = True,
     mode: ReportMode = "error",
     progress: OnProgress | None = None,
-) -> WrittenFile:
+) -> WrittenReport:
     """Writes an HTML page that shows what is in TFRecord files, and returns what was written.
 
     The page has the files with their sizes, numbers of records and compression; the lengths of the
@@ -120,7 +137,7 @@ class Report:
         """Returns what takes records into summaries."""
         return Summarizer(RecordObserver(self.record_type), self.schema)
 
-    def write(self, summary: DatasetSummary, file_system: DirectOutputFileSystem) -> WrittenFile:
+    def write(self, summary: DatasetSummary, file_system: DirectOutputFileSystem) -> WrittenReport:
         """Writes the page about all records, whole or not at all.
 
         Nothing is replaced in mode "error". A page of the same bytes is that of an earlier attempt.
@@ -135,7 +152,9 @@ class Report:
                 file.write(page)
                 file.close()
         num_records = sum(each.records for each in summary.files.values())
-        return WrittenFile(self.path, num_records, len(page))
+        return WrittenReport(
+            self.path, num_records, len(page), summary.corrupt.count, len(anomalies or ())
+        )
 
     def _is_there(self, page: bytes, file_system: DirectOutputFileSystem) -> bool:
         if file_system.find_size(self.path) != len(page):

@@ -14,10 +14,9 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.paths import FileEntry, FilePattern, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.report.files import FileSummary, look_at_file
 from tfrecord_beam.report.summary import DatasetSummary, Summarizer
-from tfrecord_beam.report.write import Report, ReportMode, plan_report
+from tfrecord_beam.report.write import Report, ReportMode, WrittenReport, plan_report
 from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import metrics
@@ -32,7 +31,7 @@ _AddTo = Callable[[DatasetSummary, Any], None]
 
 
 class WriteReport(FileSource):
-    """Writes an HTML page that shows what is in TFRecord files -> PCollection[WrittenFile].
+    """Writes an HTML page that shows what is in TFRecord files -> PCollection[WrittenReport].
 
     Apply it to a pipeline. The page is that of `tfrecord_beam.write_report`, byte by byte, which
     tells what is on it; corrupt places are, and do not stop the pipeline.
@@ -77,7 +76,7 @@ class WriteReport(FileSource):
         )
         self._report.check_free(BeamOutputFileSystem())
 
-    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[WrittenFile]:
+    def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[WrittenReport]:
         ranges = self._find_ranges(pipeline)
         blocks, corrupt = self._read_ranges(ranges)
         files = ranges | "LookAt" >> beam.FlatMap(_look_at, self._options, self._report)
@@ -92,7 +91,7 @@ class WriteReport(FileSource):
             parts
             | "Flatten" >> beam.Flatten()
             | "Merge" >> merge
-            | "Write" >> beam.Map(_write, self._report).with_output_types(WrittenFile)
+            | "Write" >> beam.Map(_write, self._report).with_output_types(WrittenReport)
         )
 
     def display_data(self) -> dict[str, object]:
@@ -150,5 +149,5 @@ class _SummarizeBlocks(_Summarize):
             metrics.count("corrupt_records", found)
 
 
-def _write(summary: DatasetSummary, report: Report) -> WrittenFile:
+def _write(summary: DatasetSummary, report: Report) -> WrittenReport:
     return report.write(summary, BeamOutputFileSystem())
