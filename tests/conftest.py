@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 from types import ModuleType
@@ -9,15 +10,27 @@ from types import ModuleType
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Neither profile has a deadline: the machine that runs the tests may be busy with other things.
+# No profile has a deadline: the machine that runs the tests may be busy with other things. Only `ci`,
+# of the leg `fuzz`, draws new examples each time.
 _QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large)
-settings.register_profile("dev", max_examples=15, deadline=None, suppress_health_check=_QUIET)
+settings.register_profile(
+    "dev", max_examples=15, deadline=None, suppress_health_check=_QUIET, derandomize=True
+)
 settings.register_profile(
     "ci", max_examples=500, deadline=None, suppress_health_check=_QUIET, print_blob=True
 )
 # Where the same tests run again with other versions.
-settings.register_profile("few", max_examples=10, deadline=None, suppress_health_check=_QUIET)
+settings.register_profile(
+    "few", max_examples=10, deadline=None, suppress_health_check=_QUIET, derandomize=True
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+def pytest_collection_finish() -> None:
+    """Spares the garbage collector what stays until the end: thousands of tests, all modules."""
+    gc.collect()
+    gc.freeze()
+
 
 _NO_NATIVE = os.environ.get("TFRECORD_BEAM_NO_NATIVE") == "1"
 if _NO_NATIVE:  # The warning about the fallback would be an error: whoever sets this knows.

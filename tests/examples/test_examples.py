@@ -57,6 +57,7 @@ def test_without_arguments(name: str) -> None:
     assert re.search(PRINTED[name][0], run(name), re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PRINTED)
 def test_with_a_path(name: str, tmp_path: pathlib.Path) -> None:
     demo = write_census(tmp_path, num_records=60, num_shards=2)

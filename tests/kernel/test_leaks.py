@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 ROUNDS = {"_native": 1500, "reference": 150}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not (sys.platform == "linux" and hasattr(ctypes.CDLL(None), "mallinfo2")),
     reason="needs glibc's count of allocated bytes",

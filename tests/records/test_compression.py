@@ -292,6 +292,7 @@ _BOMB = """
 """
 
 
+@pytest.mark.slow
 def test_memory_stays_small_however_well_a_file_compresses(codec: str) -> None:
     script = textwrap.dedent(_BOMB).format(module=decompression._zlib.__name__, codec=codec)
     output = subprocess.run(
