@@ -100,7 +100,7 @@ _WRONG: dict[str, dict[str, list[Any]]] = {
     },
     "error_handler": {
         "BeamSource RawRecordBeamSource ReadRecordBlocks RawRecordToRecordBatch DecodeRecordBlocks "
-        "iter_batches read_table count infer_schema InferSchema": _FUNCTION
+        "iter_batches read_table count infer_schema InferSchema WriteToTFRecord": _FUNCTION
     },
     "progress": {"iter_batches read_table count infer_schema convert": _FUNCTION},
     "threads": {"iter_batches read_table": [*_SIZE, 1025]},

@@ -19,7 +19,7 @@ from tests.wire import bytes_list, entry, example, int64
 from tfrecord_beam import read_table, write_table
 from tfrecord_beam.records.writing.schema_file import save_schema
 from tfrecord_beam.schema.tfmd import load_schema
-from tfrecord_beam.transforms.yaml import ReadFromTFExample
+from tfrecord_beam.transforms.yaml import ReadFromTFExample, WriteToTFExample
 
 try:
     yaml_transform: Any = importlib.import_module("apache_beam.yaml.yaml_transform")
@@ -118,10 +118,54 @@ def test_corrupt_records_are_another_output(people: pathlib.Path) -> None:
     assert rows[1]["sample"] == [wrong]
 
 
+def test_rows_that_do_not_fit_are_another_output(people: pathlib.Path) -> None:
+    (people / "ages.pbtxt").write_text('feature { name: "age" type: INT }')
+    run_yaml(
+        people,
+        """
+        - type: Create
+          config: {elements: [{age: 42}, {age: "old"}, {age: 17}]}
+        - type: WriteToTFExample
+          name: Write
+          input: Create
+          config:
+            path: FOLDER/good/a
+            num_shards: 1
+            schema: FOLDER/ages.pbtxt
+            error_handling: {output: refused}
+        - type: StripErrorMetadata
+          input: Write.refused
+        - type: WriteToTFExample
+          name: WriteElements
+          input: StripErrorMetadata
+          config: {path: FOLDER/elements/a, num_shards: 1}
+        - type: MapToFields
+          input: Write.refused
+          config: {language: python, fields: {msg: msg}}
+        - type: WriteToTFExample
+          name: WriteTexts
+          input: MapToFields
+          config: {path: FOLDER/texts/a, num_shards: 1}
+        """,
+        kind="composite",
+    )
+    assert sorted(read_table(people / "good")["age"].to_pylist()) == [[17], [42]]
+    assert read_table(people / "elements").to_pylist() == [{"age": [b"old"]}]
+    assert read_table(people / "texts").to_pylist() == [
+        {
+            "msg": [
+                b"Expected int64_list for feature 'age', found bytes_list "
+                b"(cast the column, or change the schema)"
+            ]
+        }
+    ]
+
+
+@pytest.mark.parametrize("transform", [ReadFromTFExample, WriteToTFExample])
 @pytest.mark.parametrize("error_handling", [[], {}, {"output": "a", "threshold": 1}])
-def test_error_handling_that_is_none(people: pathlib.Path, error_handling: Any) -> None:
+def test_error_handling_that_is_none(transform: Any, error_handling: Any) -> None:
     with pytest.raises(ValueError, match=r"^Expected error_handling to have output and nothing "):
-        ReadFromTFExample("a", "b", error_handling=error_handling)
+        transform("a", "b", error_handling=error_handling)
 
 
 @pytest.mark.parametrize("output", ["good", "", None, 3])

@@ -26,8 +26,10 @@ from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.collect import Collect
+from tfrecord_beam.transforms.corrupt import ErrorHandler, check_error_handler
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem, check_name
+from tfrecord_beam.transforms.refused import SetAsideRefused
 from tfrecord_beam.transforms.write_steps import (
     ENDING,
     SPILLS,
@@ -121,6 +123,9 @@ class WriteToTFRecord(beam.PTransform):
       null_values: what becomes of a null in a list: "error", "drop" or "fill" (with 0 or no bytes).
       feature_list_columns: which columns are feature lists of SequenceExamples. None: those of
         nested lists.
+      error_handler: Beam's error handler, which gets each row that does not fit the schema, with
+        the error, in the form of Beam's `with_exception_handling`. None: such a row stops the
+        pipeline. Needs `schema`; rows are encoded twice.
 
     Raises:
       ValueError: an option is unknown, out of range, or does not go with another; the prefix has
@@ -156,8 +161,16 @@ class WriteToTFRecord(beam.PTransform):
         null_as_absent: bool = False,
         null_values: NullValues = "error",
         feature_list_columns: Sequence[str] | None = None,
+        error_handler: ErrorHandler | None = None,
     ) -> None:
         super().__init__()
+        check_error_handler(error_handler, None)
+        if error_handler is not None and (schema is None or ordered):
+            raise ValueError(
+                "Expected a schema, and no ordered=True, with error_handler: only a schema says "
+                "which rows are wrong"
+            )
+        self._error_handler = error_handler
         self._options = WriteOptions(
             file_path_prefix,
             file_name_suffix=file_name_suffix,
@@ -192,6 +205,7 @@ class WriteToTFRecord(beam.PTransform):
             null_as_absent=null_as_absent or None,
             null_values=null_values,
             feature_list_columns=feature_list_columns,
+            error_handler=error_handler,
         )
         check_mode(self._options, BeamOutputFileSystem())
 
@@ -211,6 +225,10 @@ class WriteToTFRecord(beam.PTransform):
         write = AsSingleton(once | "Start" >> beam.Map(steps.start, elements.is_bounded))
         if elements.element_type != pa.RecordBatch:
             elements = elements | "Collect" >> Collect()
+        if self._error_handler is not None:
+            elements = elements | "SetAside" >> SetAsideRefused(
+                self._error_handler, self._options, self._encoding
+            )
         if self._options.write_locality == "local":
             written = elements | "WriteFiles" >> beam.ParDo(WriteLocally(steps), write)
         elif elements.is_bounded:

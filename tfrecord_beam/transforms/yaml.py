@@ -76,6 +76,9 @@ class WriteToTFExample(beam.PTransform):
       compression: gzip, zlib, bz2, zstd, lz4 or snappy; none: plain.
       mode: what to do where there are files: error, append, overwrite or ignore.
       partition_by: names of columns: each of their values has a folder.
+      error_handling: `output`, the name of an output that gets a row for each row that does not fit
+        the schema, which there must be: element, msg and stack, as of Beam's own transforms; none:
+        such a row is an error.
     """
 
     def __init__(
@@ -86,8 +89,11 @@ class WriteToTFExample(beam.PTransform):
         compression: str | None = None,
         mode: Mode = "error",
         partition_by: Sequence[str] | None = None,
+        error_handling: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
+        self._refused_output = _find_output(error_handling)
+        self._error_handler = CollectingErrorHandler() if self._refused_output else None
         self._write = WriteToTFRecord(
             path,
             schema,
@@ -95,9 +101,25 @@ class WriteToTFExample(beam.PTransform):
             compression=compression,
             mode=mode,
             partition_by=partition_by,
+            error_handler=self._error_handler,
         )
 
-    def expand(self, rows: beam.PCollection[Any]) -> beam.PCollection[beam.Row]:
+    def expand(self, rows: beam.PCollection[Any]) -> Any:
+        if self._error_handler is None:
+            return self._write_files(rows)
+        with self._error_handler:
+            files = self._write_files(rows)
+        fields: list[tuple[str, Any]] = [
+            ("element", rows.element_type),
+            ("msg", str),
+            ("stack", str),
+        ]
+        row_type = RowTypeConstraint.from_fields(fields)
+        to_row = beam.Map(_to_refused_row).with_output_types(row_type)
+        refused = self._error_handler.output() | "RefusedRows" >> to_row
+        return {_GOOD: files, self._refused_output: refused}
+
+    def _write_files(self, rows: beam.PCollection[Any]) -> beam.PCollection[beam.Row]:
         return rows | self._write | "Rows" >> beam.Map(_to_row).with_output_types(_FILE)
 
 
@@ -157,6 +179,11 @@ _CORRUPT = RowTypeConstraint.from_fields(_CORRUPT_FIELDS)
 
 def _to_corrupt_row(record: CorruptRecord) -> beam.Row:
     return beam.Row(**dataclasses.asdict(record))
+
+
+def _to_refused_row(refused: tuple[Any, tuple[type, str, list[str]]]) -> beam.Row:
+    element, (_, text, lines) = refused
+    return beam.Row(element=element, msg=text, stack="".join(lines))
 
 
 _FILE = RowTypeConstraint.from_fields([("path", str), ("num_records", int), ("num_bytes", int)])

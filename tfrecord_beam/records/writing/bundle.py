@@ -12,22 +12,18 @@ import pyarrow as pa
 from tfrecord_beam.errors import EncodeError, Location, SchemaError, WriteError
 from tfrecord_beam.options import count_of, describe
 from tfrecord_beam.records.hive import Partition
-from tfrecord_beam.records.writing.batches import BatchEncoder
+from tfrecord_beam.records.writing.batches import BatchEncoder, EncodedRows, encode_rows
 from tfrecord_beam.records.writing.elements import convert_elements
 from tfrecord_beam.records.writing.encoding import RowEncoding
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.partitions import partition_rows
 from tfrecord_beam.records.writing.routing import cut, cut_at, hash_records, scatter
 from tfrecord_beam.records.writing.segments import Destination, Segments
 from tfrecord_beam.records.writing.shards import ShardFile, ShardWriter, make_temporary_path
 from tfrecord_beam.records.writing.spill import SpillWriter
 from tfrecord_beam.records.writing.start import StartedWrite
-from tfrecord_beam.schema.features import FeatureKinds, check_kinds, merge_kinds
-
-EncodedRows = list[tuple[Partition, FramedRecords]]
-"""The records of a batch, by partition."""
+from tfrecord_beam.schema.features import FeatureKinds, merge_kinds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,30 +150,12 @@ class BundleWriter:
 
         A thread may encode a batch while another one adds those before.
         """
-        columns = self._options.partition_by
-        if columns is None:
-            return [((), self._batches.encode(batch))]
-        rows = partition_rows(batch, columns)
-        if not self._options.keep_partition_columns:
-            self._check_folders(rows.kinds)
-            batch = batch.select([name for name in batch.schema.names if name not in columns])
-        frames = self._batches.encode(batch).take(rows.order)
-        bounds = itertools.pairwise(rows.bounds.tolist())
-        return [
-            (partition, frames.slice(start, stop))
-            for partition, (start, stop) in zip(rows.partitions, bounds, strict=True)
-        ]
+        return encode_rows(batch, self._batches, self._options, self._encoding)
 
     def add(self, rows: EncodedRows, window: str = "") -> None:
         """Adds records that `encode` has made, with the errors of `write`."""
         for partition, frames in rows:
             self._add(window, partition, frames)
-
-    def _check_folders(self, kinds: FeatureKinds) -> None:
-        """Raises SchemaError for columns that would read back as other values than these."""
-        expected = self._encoding.folder_kinds
-        check_kinds({name: kind for name, kind in kinds.items() if name in expected}, expected)
-        self._batches.add_kinds(kinds)
 
     def _write_records(self, records: list[bytes], window: str) -> None:
         if self._options.partition_by is not None:

@@ -13,12 +13,8 @@ import pyarrow as pa
 from tfrecord_beam.errors import EncodeError, WriteError
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.paths import DirectFileSystem
-from tfrecord_beam.records.writing.bundle import (
-    BundleResult,
-    BundleWriter,
-    EncodedRows,
-    check_results,
-)
+from tfrecord_beam.records.writing.batches import EncodedRows
+from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
 from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.inputs import open_rows
