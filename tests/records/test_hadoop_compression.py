@@ -105,6 +105,7 @@ def test_cut_between_blocks_is_an_error_inside_a_record(codec: str, tmp_path: pa
         read_records(path)
 
 
+@pytest.mark.slow
 def test_every_changed_bit_is_an_error(codec: str, tmp_path: pathlib.Path) -> None:
     """Or changes nothing, as in the ways a codec has to say the same; no record is ever lost."""
     data = compress_hadoop(CONTENT, codec, block_bytes=300, chunk_bytes=200)

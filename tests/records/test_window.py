@@ -146,6 +146,7 @@ def test_skipping_forward(codec: str) -> None:
     assert window.offset == len(DATA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_coming_back(codec: str) -> None:
     window = window_of(gzip.compress(DATA, 1) if codec == "gzip" else DATA, codec=codec)

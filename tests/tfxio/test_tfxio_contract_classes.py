@@ -74,6 +74,7 @@ def test_batches_are_whole_and_of_the_schema(
         batch.validate(full=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_each_transform_twice_in_a_pipeline(name: str, tmp_path: pathlib.Path) -> None:
     known = CLASSES[name]
@@ -81,6 +82,7 @@ def test_each_transform_twice_in_a_pipeline(name: str, tmp_path: pathlib.Path) -
     assert rows(batches) == sorted([*map(repr, known.rows)] * 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_recipe_without_labels(name: str, tmp_path: pathlib.Path) -> None:
     known = CLASSES[name]
@@ -122,6 +124,7 @@ def test_pickled(name: str, tmp_path: pathlib.Path) -> None:
     assert config.arrow_schema == tfxio.ArrowSchema()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_projection(name: str, tmp_path: pathlib.Path) -> None:
     known = CLASSES[name]
@@ -142,6 +145,7 @@ def test_projection(name: str, tmp_path: pathlib.Path) -> None:
         tfxio.Project(["unknown"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_RAW_COLUMN)
 def test_raw_record_column(name: str, tmp_path: pathlib.Path) -> None:
     known = CLASSES[name]
@@ -158,6 +162,7 @@ def test_raw_record_column(name: str, tmp_path: pathlib.Path) -> None:
         known.make(tmp_path, raw_record_column_name="i")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_SCHEMA)
 def test_empty_schema(name: str, tmp_path: pathlib.Path) -> None:
     known = CLASSES[name]
