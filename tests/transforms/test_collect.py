@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -14,12 +15,13 @@ from apache_beam.transforms.window import IntervalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
 from tfrecord_beam.kernel.reference.protos import Example
+from tfrecord_beam.options import describe
 from tfrecord_beam.transforms.collect import (
     LIST_BYTES,
     CollectByWindow,
     CollectGlobal,
-    SizeEstimate,
     estimate_size,
+    measure_element,
 )
 
 LARGE = bytes(1 << 20)
@@ -34,6 +36,27 @@ class Named(NamedTuple):
 class Data:
     id: int
     image: bytes
+
+
+@dataclasses.dataclass(slots=True)
+class Slots:
+    id: int
+    image: bytes
+
+
+class Color(enum.IntEnum):
+    RED = 1
+
+
+class Kind(enum.Enum):
+    LARGE = LARGE
+
+
+class Own:
+    """An object that refers to itself."""
+
+    def __init__(self) -> None:
+        self.own = self
 
 
 def example(image: bytes) -> Example:
@@ -52,6 +75,10 @@ ELEMENTS = [
     {"##SEQUENCE##": {"image": [[LARGE]]}},
     Named(1, LARGE),
     Data(1, LARGE),
+    Slots(1, LARGE),
+    {"image": [b"", LARGE]},
+    {"image": np.array([b"", LARGE], object)},
+    {"image": np.bytes_(b"1" * len(LARGE))},
     beam.Row(id=1, image=LARGE),
     (7, LARGE),
     (7, pa.record_batch({"image": [LARGE]})),
@@ -61,15 +88,33 @@ ELEMENTS = [
 @pytest.mark.parametrize("element", ELEMENTS, ids=lambda element: type(element).__name__)
 def test_large_elements_are_few_to_a_list(element: Any) -> None:
     assert len(LARGE) <= estimate_size(element) <= len(LARGE) + 100
-    collect = CollectGlobal(LIST_BYTES, SizeEstimate())
+    collect = CollectGlobal(LIST_BYTES, measure_element)
     given = [each for _ in range(40) for each in collect.process(element)]
     lists = [each.value for each in (*given, *collect.finish_bundle())]
     assert sum(map(len, lists)) == 40
     assert max(map(len, lists)) == LIST_BYTES // len(LARGE)
 
 
+def test_each_element_is_measured() -> None:
+    collect = CollectGlobal(LIST_BYTES, measure_element)
+    rows = [{"image": LARGE if i % 2 else b""} for i in range(40)]
+    lists = [each.value for row in rows for each in collect.process(row)]
+    assert [sum(len(row["image"]) for row in each) for each in lists] == [LIST_BYTES] * 2
+
+
+LISTS: list[Any] = [1]
+LISTS.append(LISTS)
+MAPPING: dict[str, Any] = {}
+MAPPING["own"] = MAPPING
+
+
+@pytest.mark.parametrize("value", [Color.RED, Kind.LARGE, Own(), LISTS, MAPPING], ids=describe)
+def test_values_that_hold_themselves_have_a_size(value: Any) -> None:
+    assert estimate_size({"value": value}) < 200
+
+
 def test_small_elements_are_many_to_a_list() -> None:
-    collect = CollectGlobal(LIST_BYTES, SizeEstimate())
+    collect = CollectGlobal(LIST_BYTES, measure_element)
     lists = [each for i in range(2050) for each in collect.process({"id": i})]
     assert [len(each.value) for each in lists] == [1024, 1024]
     [rest] = collect.finish_bundle()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import itertools
 import pathlib
 import socket
@@ -38,6 +39,7 @@ from tfrecord_beam import (
     WriteError,
     WriteToTFRecord,
     read_table,
+    write_table,
 )
 from tfrecord_beam.kernel.reference.protos import Example
 from tfrecord_beam.records.writing.options import WriteOptions
@@ -46,6 +48,14 @@ from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 from tfrecord_beam.transforms.write_steps import WriteLocally, WriteSteps
 
 SCHEMA_OF_IDS = schema_pb2.Schema(feature=[{"name": "id", "type": "INT"}])
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+class Kind(enum.Enum):
+    ONE = 1
 
 
 @pytest.mark.parametrize("num_shards", [None, 3])
@@ -356,3 +366,13 @@ def test_time_of_encoding_is_counted(
 def test_bytes_are_not_partitioned(tmp_path: pathlib.Path) -> None:
     with pytest.raises(SchemaError, match=r"Expected rows with the columns \['a'\], found records"):
         write([b"a"], tmp_path / "a", partition_by=["a"])
+
+
+def test_enums_are_written_as_by_write_table(tmp_path: pathlib.Path) -> None:
+    write([{"x": Number.ONE}], tmp_path / "a")
+    assert read_table(tmp_path / "a*").column("x").to_pylist() == [[1]]
+    refused = r"for feature 'x', found <Kind.ONE: 1> - at record 0"
+    with pytest.raises(EncodeError, match=refused):
+        write([{"x": Kind.ONE}], tmp_path / "b")
+    with pytest.raises(EncodeError, match=refused):
+        write_table({"x": [Kind.ONE]}, tmp_path / "b")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import apache_beam as beam
@@ -16,6 +16,8 @@ from google.protobuf.message import Message
 from tfrecord_beam.options import check_int
 from tfrecord_beam.records.block import frame_size
 from tfrecord_beam.records.reader import BLOCK_BYTES
+from tfrecord_beam.records.writing.elements import to_mapping
+from tfrecord_beam.records.writing.values import MOST_LEVELS
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 LIST_BYTES = BLOCK_BYTES
@@ -27,38 +29,60 @@ _MOST_LISTS = 4
 _ROW_BYTES = 8 << 10
 """The least that an element that is no `bytes` is taken for: a list has a thousand of them."""
 
-_ROWS_ALIKE = 16
-"""So many rows are taken to be as large as the first of them: to look at each takes too long."""
-
 _NUMBER_BYTES = 8
+_NUMBERS = frozenset({int, float, bool, type(None)})
+_TEXT = frozenset({bytes, bytearray, str})
 
 _GLOBAL = GlobalWindow()
 
 
 def estimate_size(element: Any) -> int:
-    """Returns about how many bytes of values an element has, at any depth.
+    """Returns about how many bytes of values an element has.
 
     >>> estimate_size({"image": b"12345", "tags": ["a", "b"]})
     7
 
     Args:
-      element: what a collection to be written may hold. The values of a list are taken to be as
-        large as its first.
+      element: what a collection to be written may hold.
     """
-    if isinstance(element, (bytes, bytearray, str)):
-        return len(element)
+    if type(element) is dict:  # first of all, for it is the usual row
+        return _measure(element.values(), MOST_LEVELS)
     if isinstance(element, Message):
         return element.ByteSize()
-    if isinstance(element, (np.ndarray, memoryview, pa.RecordBatch)):
+    if isinstance(element, pa.RecordBatch):
         return int(element.nbytes)
-    if isinstance(element, list):
-        return len(element) * estimate_size(element[0]) if element else 0
-    if isinstance(element, Mapping):
-        return sum(map(estimate_size, element.values()))
-    if isinstance(element, tuple):
+    if type(element) is tuple:  # of a key and an element
         return sum(map(estimate_size, element))
-    fields = getattr(element, "__dict__", None)  # of a dataclass, and of Beam's rows
-    return estimate_size(fields) if fields else _NUMBER_BYTES
+    row = to_mapping(element)
+    return _measure([element] if row is None else row.values(), MOST_LEVELS)
+
+
+def _measure(values: Iterable[Any], levels: int) -> int:
+    """Returns the size of the values of a row, or of a list, that may have so many levels."""
+    size = 0
+    for value in values:
+        if type(value) in _TEXT:
+            size += len(value)
+        elif type(value) in _NUMBERS:
+            size += _NUMBER_BYTES
+        else:
+            size += _measure_other(value, levels)
+    return size
+
+
+def _measure_other(value: Any, levels: int) -> int:
+    if isinstance(value, (bytes, str)):  # of numpy
+        return len(value)
+    if isinstance(value, np.ndarray) and value.dtype.hasobject:
+        value = value.ravel().tolist()
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        if not levels or _NUMBERS.issuperset(map(type, value)):
+            return len(value) * _NUMBER_BYTES
+        return _measure(value, levels - 1)
+    if isinstance(value, (np.ndarray, memoryview)):
+        return int(value.nbytes)
+    row = to_mapping(value)  # of feature lists
+    return _measure(row.values(), levels - 1) if row is not None and levels else _NUMBER_BYTES
 
 
 class Collect(beam.PTransform):
@@ -88,7 +112,7 @@ class Collect(beam.PTransform):
         elif elements.element_type is bytes:
             collect = make(LIST_BYTES, frame_size)
         else:
-            collect = make(LIST_BYTES, SizeEstimate())
+            collect = make(LIST_BYTES, measure_element)
         return elements | "ToLists" >> beam.ParDo(collect)
 
 
@@ -163,17 +187,8 @@ def _count_one(element: Any) -> int:
     return 1
 
 
-class SizeEstimate:
-    """Tells about how many bytes an element has, with no look at most rows."""
-
-    def __init__(self) -> None:
-        self._num_rows = 0
-        self._row_bytes = _ROW_BYTES
-
-    def __call__(self, element: Any) -> int:
-        if type(element) is bytes:
-            return frame_size(element)
-        if self._num_rows % _ROWS_ALIKE == 0:
-            self._row_bytes = max(_ROW_BYTES, estimate_size(element))
-        self._num_rows += 1
-        return self._row_bytes
+def measure_element(element: Any) -> int:
+    """Returns what an element counts in a list that is bounded by `LIST_BYTES`."""
+    if type(element) is bytes:
+        return frame_size(element)
+    return max(_ROW_BYTES, estimate_size(element))

@@ -210,6 +210,8 @@ def test_feature_lists() -> None:
         to_batch({"##SEQUENCE##": {"tokens": [["a"]]}}, {"##SEQUENCE##": {"tokens": 5}})
 
 
+OWN_LIST: list[Any] = [1]
+OWN_LIST.append(OWN_LIST)
 ONE_KIND = "numbers, bool, str, bytes, or lists of one kind of them"
 BEFORE = "(that is what the rows before have)"
 MIXED = "(a schema can say that ints are FLOAT, too)"
@@ -238,6 +240,7 @@ MIXED = "(a schema can say that ints are FLOAT, too)"
             [[1, 2.5]],
             f"Expected {ONE_KIND} for feature 'x', found [1, 2.5] - at record 0 {MIXED}",
         ),
+        ([OWN_LIST], f"Expected {ONE_KIND} for feature 'x', found [1, [...]] - at record 0"),
         ([None, object], f"Expected {ONE_KIND} for feature 'x', found <class 'object'> - at "),
         ([None, 2**63], f"Expected {ONE_KIND} for feature 'x', found 9223372036854775808 - at "),
         (

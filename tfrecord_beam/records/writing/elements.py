@@ -74,7 +74,7 @@ def convert_elements(elements: Sequence[object], types: RowTypes) -> pa.RecordBa
     if isinstance(elements[0], (*_BYTES, Message)):
         return [_to_record(element, index) for index, element in enumerate(elements)]
     rows = [
-        row if isinstance(row, dict) else _to_mapping(row, index)
+        row if isinstance(row, dict) else _check_row(row, index)
         for index, row in enumerate(elements)
     ]
     return _to_batch(rows, types)
@@ -93,15 +93,26 @@ def _to_record(element: object, index: int) -> bytes:
     )
 
 
-def _to_mapping(row: Any, index: int) -> Mapping[str, Any]:
-    if isinstance(row, tuple) and hasattr(row, "_fields"):
-        row = dict(zip(row._fields, row, strict=True))
-    elif dataclasses.is_dataclass(row) and not isinstance(row, type):
-        row = {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
-    elif hasattr(row, "as_dict") and not isinstance(row, type):  # Beam's
-        row = row.as_dict()
+def to_mapping(row: Any) -> Mapping[str, Any] | None:
+    """Returns the values of a row by their names; None: the element is no row."""
     if isinstance(row, Mapping):
         return row
+    if isinstance(row, tuple) and hasattr(row, "_fields"):
+        return dict(zip(row._fields, row, strict=True))
+    if isinstance(row, type):
+        return None
+    if dataclasses.is_dataclass(row):
+        return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
+    if hasattr(row, "as_dict"):  # Beam's
+        fields = row.as_dict()
+        return fields if isinstance(fields, Mapping) else None
+    return None
+
+
+def _check_row(row: Any, index: int) -> Mapping[str, Any]:
+    mapping = to_mapping(row)
+    if mapping is not None:
+        return mapping
     raise EncodeError(
         "Expected a RecordBatch, bytes, a protobuf message, a mapping, a NamedTuple, a dataclass "
         f"or a beam.Row, found {describe(row)}",
@@ -133,7 +144,7 @@ def _to_batch(rows: Sequence[Mapping[str, Any]], types: RowTypes) -> pa.RecordBa
 
 def _to_struct(values: Sequence[Any], types: RowTypes) -> pa.StructArray:
     """Returns the column of feature lists."""
-    rows = [{} if value is None else _to_mapping(value, row) for row, value in enumerate(values)]
+    rows = [{} if value is None else _check_row(value, row) for row, value in enumerate(values)]
     batch = _to_batch(rows, RowTypes(types.steps))
     mask = pa.array([value is None for value in values])
     return pa.StructArray.from_arrays(batch.columns, batch.schema.names, mask=mask)

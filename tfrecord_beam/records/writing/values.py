@@ -45,6 +45,9 @@ two of them the first counts."""
 
 AnyArray = npt.NDArray[Any]
 
+MOST_LEVELS = 8
+"""Most levels of lists in a value: records hold two at most, and a list may hold itself."""
+
 NO_TYPE = pa.null()
 """The type that is expected where nothing is."""
 
@@ -136,6 +139,8 @@ def _find_refusal(values: Sequence[Any], expected: pa.DataType) -> Exception | N
 def _infer(values: Sequence[Any], expected: pa.DataType) -> pa.Array:
     """Returns the array of values; pyarrow finds its type, but what it would mix is refused."""
     types = _leaf_types(values)
+    if any(issubclass(each, _LISTS) for each in types):
+        raise TypeError(f"more than {MOST_LEVELS} levels of lists")
     families = set(map(_find_family, types))
     takes_ints = pt.is_floating(unnest(expected)[1])
     if len(families) > 1 and not (takes_ints and families == {"int", "float"}):
@@ -150,17 +155,17 @@ def _infer(values: Sequence[Any], expected: pa.DataType) -> pa.Array:
     return array
 
 
-def _leaf_types(values: Sequence[Any]) -> set[type]:
-    """Returns the types of what is not null, at any depth of lists."""
+def _leaf_types(values: Sequence[Any], levels: int = MOST_LEVELS) -> set[type]:
+    """Returns the types of what is not null in lists; that of lists below so many levels."""
     types = set(map(type, values)) - {type(None)}
     sequences = {each for each in types if issubclass(each, _LISTS)}
-    if not sequences:
+    if not sequences or not levels:
         return types
     found = types - sequences
     arrays = [value for value in values if isinstance(value, np.ndarray)]
     found |= {array.dtype.type for array in arrays}
     nested = (value for value in values if isinstance(value, (list, tuple)))
-    return found | _leaf_types(list(itertools.chain.from_iterable(nested)))
+    return found | _leaf_types(list(itertools.chain.from_iterable(nested)), levels - 1)
 
 
 @functools.lru_cache
