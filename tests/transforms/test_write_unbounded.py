@@ -67,11 +67,12 @@ FIRST = "19700101T000000Z-19700101T000100Z"
 SECOND = "19700101T000100Z-19700101T000200Z"
 
 
-def test_windows_and_late_panes(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("mode", [AccumulationMode.DISCARDING, AccumulationMode.ACCUMULATING])
+def test_windows_and_late_panes(tmp_path: pathlib.Path, mode: Any) -> None:
     windows = beam.WindowInto(
         FixedWindows(60),
         trigger=AfterWatermark(late=AfterCount(1)),
-        accumulation_mode=AccumulationMode.DISCARDING,
+        accumulation_mode=mode,
         allowed_lateness=1000,
     )
     write_stream(windows, WriteToTFRecord(tmp_path / "a", num_shards=2))

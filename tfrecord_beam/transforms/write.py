@@ -15,6 +15,8 @@ from typing import Any
 import apache_beam as beam
 import pyarrow as pa
 from apache_beam.pvalue import AsList, AsSingleton
+from apache_beam.transforms.core import Windowing
+from apache_beam.transforms.trigger import AccumulationMode
 from apache_beam.transforms.window import GlobalWindows
 
 from tfrecord_beam.records.writing.encoding import make_encoding
@@ -83,7 +85,8 @@ class WriteToTFRecord(beam.PTransform):
 
     An unbounded input needs `num_shards`. Its files are those of a window and a pane, which are
     named before the template: ``<prefix>-<start>-<end>-<pane>-SSSSS-of-NNNNN``. Of a bounded input
-    with windows too, the pane is always 0.
+    with windows too, the pane is always 0. The files of a pane hold only the records that
+    arrived since the previous one, even if the input accumulates panes: no record is written twice.
 
     Args:
       file_path_prefix: how paths of files begin. One that ends with a slash is a folder, in which
@@ -274,7 +277,7 @@ class WriteToTFRecord(beam.PTransform):
     ) -> beam.PCollection[WrittenFile]:
         published = (
             elements
-            | "WriteBundles" >> beam.ParDo(WriteWindows(steps), write)
+            | "WriteBundles" >> _WriteToGroup(WriteWindows(steps), write)  # type: ignore[no-untyped-call]  # of Beam
             | "GroupByWindow" >> beam.GroupByKey()
             | "PublishPane"
             >> beam.ParDo(PublishPane(steps), write).with_outputs(SPILLS, main="written")
@@ -296,3 +299,17 @@ class WriteToTFRecord(beam.PTransform):
                 "Expected mode='error' or 'append' for an unbounded input, whose writing never "
                 f"ends, found {self._options.mode!r}"
             )
+
+
+class _WriteToGroup(beam.ParDo):
+    """The step before the grouping: a pane holds only what no earlier one of its window held."""
+
+    def get_windowing(self, inputs: Sequence[beam.PCollection[Any]]) -> Windowing:
+        given = inputs[0].windowing
+        return Windowing(
+            given.windowfn,
+            given.triggerfn,
+            AccumulationMode.DISCARDING,
+            given.timestamp_combiner,
+            given.allowed_lateness.micros / 1_000_000,
+        )
