@@ -12,34 +12,42 @@ from unittest import mock
 import pytest
 from hypothesis import given, strategies as st
 
+from tests.records.writing.beam_urls import FOLDERS_SCHEME
 from tfrecord_beam.errors import NoMatchError
 from tfrecord_beam.records import paths
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,
+    FileSystem,
     find_literal_prefix,
     match_files,
     matches,
     normalize_patterns,
 )
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
 
 Find = Callable[..., list[str]]
 
 
-@pytest.fixture(params=["path", "url"])
-def find(request: pytest.FixtureRequest, tmp_path: Path) -> Find:
-    """Writes files into a folder and returns those that patterns mean there, by relative path.
+_PLACES: dict[str, tuple[str, FileSystem]] = {
+    "path": ("", DirectFileSystem()),
+    "arrow": ("file://", DirectFileSystem()),  # by way of pyarrow.fs, as object stores are
+    "beam folders": (FOLDERS_SCHEME, BeamFileSystem()),
+}
 
-    As a URL the folder is read by way of pyarrow.fs, as object stores are.
-    """
-    root = f"{tmp_path}" if request.param == "path" else f"file://{tmp_path}"
+
+@pytest.fixture(params=list(_PLACES))
+def find(request: pytest.FixtureRequest, tmp_path: Path) -> Find:
+    """Writes files into a folder and returns those that patterns mean there, by relative path."""
+    scheme, file_system = _PLACES[request.param]
+    root = f"{scheme}{tmp_path}"
 
     def find(files: list[str], *patterns: str) -> list[str]:
         for name in files:
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"x" * len(name))
-        entries = match_files([f"{root}/{pattern}" for pattern in patterns], DirectFileSystem())
+        entries = match_files([f"{root}/{pattern}" for pattern in patterns], file_system)
         names = [entry.path.removeprefix(f"{root}/") for entry in entries]
         assert [entry.size for entry in entries] == [len(name) for name in names]
         return names

@@ -160,10 +160,28 @@ def matches(path: str, pattern: str) -> bool:
     >>> matches("data/day=1/a", "data"), matches("data/_temporary/a", "data")
     (True, False)
     """
+    return _accepts(_find_rests(path, pattern))
+
+
+def may_match_below(folder: str, pattern: str) -> bool:
+    """Returns whether there may be files that the pattern means in a folder, or below it.
+
+    >>> may_match_below("data/day=1", "data"), may_match_below("data/day=1", "data/*.csv")
+    (True, False)
+    """
+    return any(_find_rests(folder, pattern))
+
+
+def _find_rests(path: str, pattern: str) -> set[_Levels]:
     rests = {_split_levels(pattern)}
     for name in _split_names(path):
         rests = _advance(rests, name)
-    return _accepts(rests)
+    return rests
+
+
+def find_folder(pattern: str) -> str:
+    """Returns the folder that holds, at some level, every path that matches a pattern."""
+    return _split_folder(pattern)[0]
 
 
 def find_literal_prefix(pattern: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import cast
 
 from apache_beam.io.filesystem import BeamIOError, CompressionTypes, FileSystem
@@ -14,11 +15,14 @@ from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FileEntry,
+    find_folder,
     find_literal_prefix,
     match_files,
     matches,
+    may_match_below,
 )
 from tfrecord_beam.records.writing.file_system import (
+    IS_FOLDER,
     DirectOutputFileSystem,
     Listing,
     RawFile,
@@ -38,6 +42,9 @@ _FIRST_PATTERNS = 100
 _FIRST_FILES = 1000
 """Files of a URL pattern that are looked at before all of them are listed."""
 
+_IS_FILE = "not a directory"
+"""What the error of HDFS says when a file is listed as if it was a folder."""
+
 _RENAMES_TO_NEW_NAMES = "hdfs://"
 """Where a file can only get a name that is free."""
 
@@ -50,17 +57,15 @@ class BeamFileSystem(DirectFileSystem):
         if not has_scheme(path):
             return super().get_file(path)
         file_system = _find_file_system(path)
-        return FileEntry(path, file_system.size(path)) if file_system.exists(path) else None
+        if not file_system.exists(path):
+            return None
+        entry = FileEntry(path, file_system.size(path))
+        return None if file_system.has_dirs() and _is_folder(entry) else entry
 
     def glob(self, pattern: str) -> Iterable[FileEntry]:
         if not has_scheme(pattern):
             return map(_check_entry, super().glob(pattern))
-        [result] = FileSystems.match([find_literal_prefix(pattern) + "**"])
-        return [
-            FileEntry(found.path, found.size_in_bytes)
-            for found in result.metadata_list
-            if matches(found.path, pattern)
-        ]
+        return _glob_url(pattern)
 
     def check_match(self, patterns: Sequence[str]) -> None:
         """Raises NoMatchError if one of the first patterns means no file.
@@ -74,10 +79,9 @@ class BeamFileSystem(DirectFileSystem):
                 match_files([pattern], self)
 
     def _has_match(self, pattern: str) -> bool:
-        if not has_scheme(pattern):
-            return any(True for _ in super().glob(pattern))
-        [result] = FileSystems.match([find_literal_prefix(pattern) + "**"], limits=[_FIRST_FILES])
-        return any(matches(found.path, pattern) for found in result.metadata_list)
+        if has_scheme(pattern):
+            return any(True for _ in _glob_url(pattern, most=_FIRST_FILES))
+        return any(True for _ in super().glob(pattern))
 
     def open(self, path: str) -> BinaryFile:
         if not has_scheme(path):
@@ -110,7 +114,7 @@ class _BeamStore:
     def rename(self, source: str, target: str, *, replace: bool) -> None:
         if not replace:
             refuse_if(FileSystems.exists(target))
-        elif source.startswith(_RENAMES_TO_NEW_NAMES) and FileSystems.exists(target):
+        elif source.startswith(_RENAMES_TO_NEW_NAMES) and self.find_size(target) is not None:
             FileSystems.delete([target])
         try:
             FileSystems.rename([source], [target])
@@ -124,14 +128,26 @@ class _BeamStore:
             FileSystems.delete([path])
 
     def find_size(self, path: str) -> int | None:
-        entry = BeamFileSystem().get_file(path)
-        return None if entry is None else entry.size
+        if entry := BeamFileSystem().get_file(path):
+            return entry.size
+        if _has_folders(path) and FileSystems.exists(path):
+            raise IsADirectoryError(IS_FOLDER)
+        return None
 
     def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
         folder = folder.rstrip("/")
-        [result] = FileSystems.match([f"{folder}/{'*' if enter is enter_none else '**'}"])
-        files = (found.path.removeprefix(f"{folder}/") for found in result.metadata_list)
-        return select_entered(folder, files, enter)
+        if not _has_folders(folder):
+            [result] = FileSystems.match([f"{folder}/{'*' if enter is enter_none else '**'}"])
+            files = (found.path.removeprefix(f"{folder}/") for found in result.metadata_list)
+            return select_entered(folder, files, enter)
+        folders: list[str] = []
+
+        def enter_and_note(path: str) -> bool:
+            folders.append(path)
+            return enter(path.rpartition("/")[2])
+
+        paths = [entry.path for entry in _walk(folder, enter_and_note)]
+        return Listing(sorted(paths), sorted(folders))
 
     def remove_folder(self, folder: str) -> None:
         FileSystems.delete(self.list_folder(folder, enter_all).files)
@@ -146,6 +162,63 @@ def _find_file_system(url: str) -> FileSystem:
         message = f"Expected a URL that Beam knows, found {url!r}"
         hint = "install what Beam needs for it, such as apache-beam[gcp] for gs://"
         raise ValueError(render(message, hint=hint)) from error
+
+
+def _glob_url(pattern: str, *, most: int | None = None) -> Iterable[FileEntry]:
+    """Returns the files of a pattern, or those of them that `most` paths of a store hold."""
+    if _has_folders(pattern):
+        enter = functools.partial(may_match_below, pattern=pattern)
+        entries = _walk(find_folder(pattern), enter)
+    else:
+        [result] = FileSystems.match([find_literal_prefix(pattern) + "**"], limits=[most])
+        entries = (FileEntry(found.path, found.size_in_bytes) for found in result.metadata_list)
+    return (entry for entry in entries if matches(entry.path, pattern))
+
+
+def _has_folders(url: str) -> bool:
+    """Returns whether a store has folders: then a listing holds one level, and they are in it."""
+    return bool(_find_file_system(url).has_dirs())
+
+
+def _walk(folder: str, enter: Callable[[str], bool]) -> Iterator[FileEntry]:
+    """Yields the files below a folder of a store that has folders.
+
+    Args:
+      folder: its URL; one that is not there is empty.
+      enter: called with the URL of each folder below it, says whether to look into that.
+    """
+    if FileSystems.exists(folder):
+        yield from _enter(_list_level(folder) or (), enter)
+
+
+def _enter(level: Iterable[FileEntry], enter: Callable[[str], bool]) -> Iterator[FileEntry]:
+    for entry in level:
+        below = _list_level(entry.path) if _may_be_folder(entry) else None
+        if below is None:
+            yield entry
+        elif enter(entry.path):
+            yield from _enter(below, enter)
+
+
+def _is_folder(entry: FileEntry) -> bool:
+    return _may_be_folder(entry) and _list_level(entry.path) is not None
+
+
+def _may_be_folder(entry: FileEntry) -> bool:
+    return not entry.size  # all that Beam's metadata tell
+
+
+def _list_level(folder: str) -> list[FileEntry] | None:
+    """Returns what is in a folder; None: it is a file."""
+    if find_literal_prefix(folder) != folder:
+        raise ValueError(f"Expected folders without *, ? and [ in their names, found {folder!r}")
+    try:
+        [result] = FileSystems.match([f"{folder.rstrip('/')}/*"])
+    except BeamIOError as error:
+        if _IS_FILE in str(error).lower():
+            return None
+        raise
+    return [FileEntry(found.path, found.size_in_bytes) for found in result.metadata_list]
 
 
 def _check_entry(entry: FileEntry) -> FileEntry:

@@ -12,7 +12,12 @@ import numpy as np
 import pytest
 from apache_beam.io.filesystems import FileSystems
 
-from tests.records.writing.beam_urls import SCHEME, LocalFilesByUrl
+from tests.records.writing.beam_urls import (
+    FOLDERS_SCHEME,
+    SCHEME,
+    LocalFilesByUrl,
+    LocalFoldersByUrl,
+)
 from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
 from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.writing.file_system import (
@@ -27,12 +32,14 @@ from tfrecord_beam.urls import has_scheme
 Place = tuple[OutputFileSystem, str]
 
 
-@pytest.fixture(params=["path", "arrow", "beam path", "beam URL"])
+_BEAM_SCHEMES = {"beam path": "", "beam files": SCHEME, "beam folders": FOLDERS_SCHEME}
+
+
+@pytest.fixture(params=["path", "arrow", *_BEAM_SCHEMES])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """A file system, and how it calls the folder `tmp_path`."""
-    if "beam" in request.param:
-        scheme = SCHEME if "URL" in request.param else ""
-        return BeamOutputFileSystem(), f"{scheme}{tmp_path}"
+    if request.param in _BEAM_SCHEMES:
+        return BeamOutputFileSystem(), f"{_BEAM_SCHEMES[request.param]}{tmp_path}"
     # As a URL the folder is reached by way of pyarrow.fs, as object stores are.
     return DirectOutputFileSystem(), f"{'file://' * (request.param == 'arrow')}{tmp_path}"
 
@@ -309,5 +316,6 @@ def test_file_systems_can_be_pickled() -> None:
         assert type(pickle.loads(pickle.dumps(file_system))) is type(file_system)
 
 
-def test_beam_file_system_is_registered() -> None:
-    assert isinstance(FileSystems.get_filesystem(f"{SCHEME}/a"), LocalFilesByUrl)
+def test_beam_file_systems_are_registered() -> None:
+    for scheme, kind in ((SCHEME, LocalFilesByUrl), (FOLDERS_SCHEME, LocalFoldersByUrl)):
+        assert type(FileSystems.get_filesystem(f"{scheme}/a")) is kind

@@ -25,7 +25,7 @@ from tfrecord_beam.urls import has_scheme, resolve_url
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-_IS_FOLDER = "a folder of this name"
+IS_FOLDER = "a folder of this name"
 _IS_SPECIAL = "a pipe, a device or a socket of this name"
 _TIMES_REMOVED = 2
 """How often a folder may be missing: `remove_empty_folder` may delete it just when it was made."""
@@ -294,7 +294,7 @@ class _LocalStore:
         except (FileNotFoundError, NotADirectoryError):
             return None
         if stat.S_ISDIR(status.st_mode):
-            raise IsADirectoryError(_IS_FOLDER)
+            raise IsADirectoryError(IS_FOLDER)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(_IS_SPECIAL)
         return status.st_size
@@ -343,7 +343,7 @@ class _ArrowStore:
         file_system, key = resolve_url(path)
         info = file_system.get_file_info(key)
         if info.type == pyarrow.fs.FileType.Directory:
-            raise IsADirectoryError(_IS_FOLDER)
+            raise IsADirectoryError(IS_FOLDER)
         return info.size if info.is_file else None
 
     def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:

@@ -1,0 +1,70 @@
+"""Tests of tfrecord_beam.transforms.filesystem on a store whose listings hold one level."""
+
+from __future__ import annotations
+
+import pathlib
+
+import apache_beam as beam
+import pyarrow as pa
+import pytest
+from apache_beam.io.filesystem import BeamIOError
+
+from tests.records.writing.beam_urls import FOLDERS_SCHEME, LocalFoldersByUrl
+from tests.tfxio.pipelines import run
+from tfrecord_beam import BeamSource, WriteToTFRecord
+from tfrecord_beam.records.paths import match_files
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
+
+
+def test_overwrite_leaves_nothing_of_the_old_partitions(tmp_path: pathlib.Path) -> None:
+    folder = f"{FOLDERS_SCHEME}{tmp_path}/out/"
+    for ids in ([1, 2, 3], [4]):
+        batch = pa.record_batch({"id": ids, "k": ["a", "b", "c"][: len(ids)]})
+        run(beam.Create([batch]), WriteToTFRecord(folder, partition_by=["k"], mode="overwrite"))
+        read = run(BeamSource(folder, columns=["id"])).elements
+        assert sorted(id for each in read for [id] in each.column("id").to_pylist()) == ids
+
+
+def test_folder_that_cannot_be_listed_is_no_file(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "a").write_bytes(b"1")
+    list_level = LocalFoldersByUrl._list
+
+    def fail_below(self: LocalFoldersByUrl, folder: str) -> object:
+        if folder.endswith("day=1"):
+            raise BeamIOError("List operation failed", {folder: OSError("connection reset")})
+        return list_level(self, folder)
+
+    monkeypatch.setattr(LocalFoldersByUrl, "_list", fail_below)
+    with pytest.raises(BeamIOError, match="connection reset"):
+        match_files([f"{FOLDERS_SCHEME}{tmp_path}/"], BeamFileSystem())
+
+
+def test_folder_whose_name_would_be_a_pattern(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "[1]").mkdir()
+    with pytest.raises(ValueError, match=r"^Expected folders without \*, \? and \[ in their names"):
+        match_files([f"{FOLDERS_SCHEME}{tmp_path}/"], BeamFileSystem())
+
+
+def test_only_folders_that_may_hold_a_match_are_listed(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.tfrecord", "day=1/a.tfrecord", "day=1/_temporary/deep/a.tfrecord"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"1")
+    listed = []
+    list_level = LocalFoldersByUrl._list
+
+    def note(self: LocalFoldersByUrl, folder: str) -> object:
+        listed.append(folder.rpartition("/")[2])
+        return list_level(self, folder)
+
+    monkeypatch.setattr(LocalFoldersByUrl, "_list", note)
+    url = f"{FOLDERS_SCHEME}{tmp_path}"
+    assert len(match_files([f"{url}/*.tfrecord"], BeamFileSystem())) == 1
+    assert "_temporary" not in listed
+    assert len(match_files([f"{url}/"], BeamFileSystem())) == 2
+    assert "deep" not in listed
