@@ -13,7 +13,6 @@ from apache_beam.utils.windowed_value import WindowedValue
 from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
 from tfrecord_beam.records.writing.encoding import RowEncoding
-from tfrecord_beam.records.writing.folder import open_folder
 from tfrecord_beam.records.writing.names import make_id, name_pane
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.plan import (
@@ -30,7 +29,7 @@ from tfrecord_beam.records.writing.publish import (
     tell_what_is_there,
 )
 from tfrecord_beam.records.writing.shards import Merge, ShardFile, merge, plan_merges
-from tfrecord_beam.records.writing.start import StartedWrite, start_write
+from tfrecord_beam.records.writing.start import StartedWrite, check_mode, start_write
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
 from tfrecord_beam.transforms.workers import LibraryDoFn
@@ -194,8 +193,8 @@ class WriteLocally(WriteWindows):
 
     def _open(self, write: StartedWrite) -> BundleWriter:
         steps = self._steps
-        if write != self._write:  # once, not for each bundle: it lists what all of them wrote
-            open_folder(steps.options, steps.file_system, write.id)
+        if write != self._write:  # once, not for each bundle: it may list what all of them wrote
+            check_mode(steps.options, steps.file_system, write.id)
             self._write = write
         # A temporary folder of its own: no step comes after all bundles of this machine.
         return steps.open_bundle(write._replace(id=make_id()))

@@ -122,9 +122,9 @@ def test_temporary_folders_are_hidden_and_known_by_their_names() -> None:
     write_id = make_id()
     folder = names().temporary_folder(write_id)
     assert folder == f"out/.data-temp-{write_id}"
-    assert names().id_of_temporary(f".data-temp-{write_id}") == write_id
-    assert names().id_of_temporary(f".dataset-temp-{write_id}") is None
-    assert names().id_of_temporary(".data-temp-") is None
+    assert names().is_temporary_folder(f".data-temp-{write_id}")
+    assert not names().is_temporary_folder(f".dataset-temp-{write_id}")
+    assert not names().is_temporary_folder(".data-temp-")
 
 
 def test_ids_differ() -> None:

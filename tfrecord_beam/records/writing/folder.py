@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterable
 
 from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.records.index import index_path
-from tfrecord_beam.records.writing import retries
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames, checksum_path
 from tfrecord_beam.records.writing.options import WriteOptions
@@ -18,7 +16,7 @@ class OutputFolder:
 
     Attributes:
       own_files: paths of the files that a write of the same names made.
-      temporary_folders: by the ids of writes, those that run or died.
+      temporary_folders: paths of those of writes that run or died.
     """
 
     def __init__(self, names: FileNames, file_system: OutputFileSystem) -> None:
@@ -28,11 +26,11 @@ class OutputFolder:
         self._folders = frozenset(listing.folders)
         relative = [path.removeprefix(names.folder) for path in listing.files]
         self.own_files = names.own(relative)
-        self.temporary_folders = {
-            write_id: path
+        self.temporary_folders = [
+            path
             for path in listing.folders
-            if (write_id := names.id_of_temporary(path.removeprefix(names.folder)))
-        }
+            if names.is_temporary_folder(path.removeprefix(names.folder))
+        ]
 
     def check(self, mode: str, write_id: str | None = None) -> None:
         """Raises WriteError where the mode does not allow a write; one's own files do not count."""
@@ -47,14 +45,6 @@ class OutputFolder:
                 if self._names.is_exact
                 else "mode='overwrite' replaces them, 'append' adds to them",
             )
-
-    def find_unfinished(self) -> dict[str, str]:
-        """Returns the temporary folders, by the ids, of writes that append and have begun to."""
-        return {
-            write_id: folder
-            for write_id, folder in self.temporary_folders.items()
-            if any(write_id in path for path in self.own_files)
-        }
 
     def check_paths(self, finals: Iterable[str]) -> None:
         """Raises WriteError if one of the paths of new files is that of a folder."""
@@ -103,30 +93,7 @@ def open_folder(
     """
     folder = OutputFolder(options.names, file_system)
     folder.check(options.mode, write_id)
-    if options.mode == "append":
-        _wait_for_ends(folder, options, file_system)
     return folder
-
-
-def _wait_for_ends(
-    folder: OutputFolder, options: WriteOptions, file_system: OutputFileSystem
-) -> None:
-    """Raises WriteError for a write that has put some of its files in place, and does not go on."""
-    unfinished = folder.find_unfinished()
-    for wait_sec in retries.WAITS_SEC:
-        if not unfinished:
-            return
-        time.sleep(wait_sec)
-        still = OutputFolder(options.names, file_system).find_unfinished()
-        unfinished = {write_id: unfinished[write_id] for write_id in unfinished.keys() & still}
-    if unfinished:
-        write_id, path = next(iter(unfinished.items()))
-        raise WriteError(
-            "Expected all files of an earlier write or none, found some of one that died or "
-            "still goes on",
-            Location(path),
-            f"delete the files with {write_id} in their names, and this folder",
-        )
 
 
 def _is_partition(folder: str) -> bool:

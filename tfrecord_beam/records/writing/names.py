@@ -132,10 +132,9 @@ class FileNames:
         """Returns the folder of a write's unfinished files, one that readers skip."""
         return f"{self.folder}.{self.base}-temp-{write_id}"
 
-    def id_of_temporary(self, name: str) -> str | None:
-        """Returns the id of the write whose `temporary_folder` has this name, or None."""
-        found = re.fullmatch(rf"\.{re.escape(self.base)}-temp-({_ID})", name)
-        return found[1] if found else None
+    def is_temporary_folder(self, name: str) -> bool:
+        """Returns whether this is the name of the `temporary_folder` of any write."""
+        return re.fullmatch(rf"\.{re.escape(self.base)}-temp-{_ID}", name) is not None
 
     def is_own(self, path: str) -> bool:
         """Returns whether a write with this prefix, template and suffix made a file of the folder.

@@ -132,12 +132,15 @@ def plan_ending(
     Raises:
       WriteError: as `check_mode`: meanwhile there are files.
     """
+    temporary = options.names.temporary_folder(write.id)
+    if options.mode == "append":  # it touches nothing but files with its own id in their names
+        return Ending(len(publications), (), (temporary,))
     folder = open_folder(options, file_system)
     finals = {publication.written.path for publication in publications}
     folder.check_paths(finals)
     replaced = folder.find_replaced(finals, options)
     side_cars = folder.find_side_cars(replaced, finals, options)
-    folders = {options.names.temporary_folder(write.id)}
+    folders = {temporary}
     if options.mode in ("error", "overwrite", "ignore"):
-        folders.update(folder.temporary_folders.values())
+        folders.update(folder.temporary_folders)
     return Ending(len(publications), (*replaced, *side_cars), tuple(sorted(folders)))

@@ -26,15 +26,18 @@ class StartedWrite(NamedTuple):
     is_skipped: bool = False
 
 
-def check_mode(options: WriteOptions, file_system: OutputFileSystem) -> None:
+def check_mode(
+    options: WriteOptions, file_system: OutputFileSystem, write_id: str | None = None
+) -> None:
     """Raises WriteError where the mode does not allow a write to the folder as it is.
 
     Args:
       options: the mode, and how files are called.
       file_system: where they are.
+      write_id: of a write that runs already, whose files do not count.
     """
-    if options.mode in ("error", "append"):  # the others allow any, which may be long to list
-        open_folder(options, file_system)
+    if options.mode == "error":  # the others allow any, which may be long to list
+        open_folder(options, file_system, write_id)
 
 
 def start_write(
@@ -51,7 +54,7 @@ def start_write(
       WriteError: as `check_mode`.
     """
     is_skipped = False
-    if not options.replaces or options.names.is_exact:  # a folder may have that name
+    if options.mode in ("error", "ignore") or options.names.is_exact:  # that may be a folder
         own_files = open_folder(options, file_system).own_files
         is_skipped = options.mode == "ignore" and bool(own_files)
     write_id = make_id()
