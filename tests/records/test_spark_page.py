@@ -63,7 +63,7 @@ READ = [
         1.5,
         "`FloatType`, `DoubleType`, `DecimalType` (rounded to its scale), arrays of them",
     ),
-    ("bytes_list", b"a", "`BinaryType`, `StringType` (no UTF-8 is replaced), arrays of them"),
+    ("bytes_list", b"a", "`BinaryType`, `StringType` (invalid UTF-8 is replaced), arrays of them"),
 ]
 
 
