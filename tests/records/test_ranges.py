@@ -33,7 +33,9 @@ def test_ranges_tile_the_file(size: int, range_bytes: int) -> None:
 
 @pytest.mark.parametrize("name", ["a.gz", "a.TFRECORD.GZ", "a.zst", "gs://b/a.bz2", "a.snappy"])
 def test_compressed_file_is_one_range(name: str) -> None:
-    assert list(split_file(name, 1000, range_bytes=10)) == [FileRange(name, 0, 1000, 1000)]
+    assert list(split_file(name, 1000, range_bytes=10)) == [
+        FileRange(name, 0, 1000, 1000, splittable=False)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,7 @@ def test_compressed_file_is_one_range(name: str) -> None:
 def test_option_decides_before_the_name(compression: str | None, count: int) -> None:
     ranges = list(split_file("a", 1000, range_bytes=100, compression=compression))
     assert len(ranges) == count
+    assert all(each.splittable == (count > 1) for each in ranges)
 
 
 def test_plain_file_that_is_named_like_a_compressed_one() -> None:

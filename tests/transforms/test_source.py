@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import itertools
+import os
 import pathlib
+import pickle
 import queue
 import random
 import sys
@@ -18,6 +20,7 @@ from apache_beam.io import fileio
 from apache_beam.io.filesystem import FileMetadata
 from apache_beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner, fn_runner
+from apache_beam.runners.sdf_utils import RestrictionTrackerView, ThreadsafeRestrictionTracker
 from apache_beam.transforms.environments import EmbeddedPythonGrpcEnvironment
 
 from tests.frames import framed
@@ -337,8 +340,8 @@ def test_patterns_are_cut_into_ranges(tmp_path: pathlib.Path) -> None:
     assert ranges == [
         ((a, 0), FileRange(a, 0, 40, 100)),
         ((a, 40), FileRange(a, 40, 100, 100)),
-        ((b, 0), FileRange(b, 0, 100, 100)),
-        ((c, 0), FileRange(c, 0, 1, 0)),
+        ((b, 0), FileRange(b, 0, 100, 100, splittable=False)),
+        ((c, 0), FileRange(c, 0, 1, 0, splittable=False)),
     ]
     assert len(list(SplitPatterns((a,), None, "auto").process(b""))) == 1
 
@@ -349,6 +352,31 @@ def test_files_of_a_pcollection_are_cut_each_by_itself(tmp_path: pathlib.Path) -
         ((path, 0), FileRange(path, 0, 60, 100)),
         ((path, 60), FileRange(path, 60, 100, 100)),
     ]
+
+
+@pytest.mark.parametrize("range_bytes", [None, len(DATA) - 1, len(DATA)])
+@pytest.mark.parametrize("name", ["a.tfrecord", "a.tfrecord.gz"])
+def test_file_that_is_wanted_as_one_range_is_never_split(
+    name: str, range_bytes: int | None, tmp_path: pathlib.Path
+) -> None:
+    """Nor is a compressed one."""
+    path = write(tmp_path, gzip.compress(DATA) if name.endswith("gz") else DATA, name)
+    options = ReadOptions(batch_size=3)
+    [element] = SplitFiles(range_bytes, "auto").process(FileMetadata(path, os.path.getsize(path)))
+    do_fn = ReadRange(options, collect_corrupt=False)
+    provider = beam.runners.common.DoFnSignature(do_fn).get_restriction_provider()
+    restriction = pickle.loads(pickle.dumps(provider.initial_restriction(element)))
+    tracker = ThreadsafeRestrictionTracker(provider.create_tracker(restriction))
+    elements = do_fn.process(element, RestrictionTrackerView(tracker))
+    records = list(next(elements).records())
+    progress = tracker.current_progress().fraction_completed
+    parts = tracker.try_split(0.5)
+    for part in elements:
+        records += part.records() if isinstance(part, RecordBlock) else ()
+    tracker.check_done()
+    assert progress > 0 or name.endswith("gz")  # all of that one's bytes are read at once
+    assert bool(parts) == (name == "a.tfrecord" and range_bytes != len(DATA))
+    assert bool(parts) == (len(records) < len(RECORDS))
 
 
 def test_elements_that_mean_files(tmp_path: pathlib.Path) -> None:

@@ -25,12 +25,14 @@ class FileRange:
       start: first offset at which a record of the range may start.
       stop: first offset at which it may not; None, or `size` and more: up to the end.
       size: size of the file as its store tells it, or None.
+      splittable: whether a part of it may be read by others, once it is being read.
     """
 
     path: str
     start: int = 0
     stop: int | None = None
     size: int | None = None
+    splittable: bool = True
 
     def resolve_stop(self, stop: int | None) -> int:
         """Returns the offset that a stop means: `NO_STOP` for None, and from `size` on.
@@ -52,18 +54,25 @@ def choose_range_bytes(total_bytes: int) -> int:
 
 
 def split_file(
-    path: str, size: int, *, range_bytes: int, compression: str | None = "auto"
+    path: str,
+    size: int,
+    *,
+    range_bytes: int,
+    compression: str | None = "auto",
+    splittable: bool = True,
 ) -> Iterator[FileRange]:
     """Yields the ranges of one file; the last may be half as large again as the others.
 
-    A compressed file is one range. Where only its content tells that it is compressed, it is cut
-    like a plain one: the range that begins at 0 then reads all of it and the others nothing.
+    A compressed file is one range, never `splittable`. Where only its content tells that it is
+    compressed, it is cut like a plain one: the range that begins at 0 then reads all of it and the
+    others nothing.
     """
     codec = resolve_codec(compression)
     if codec == "auto":
         codec = codec_of_name(path)
+    splittable = splittable and codec == "none"
     start = 0
     while codec == "none" and size - start > range_bytes + range_bytes // 2:
-        yield FileRange(path, start, start + range_bytes, size)
+        yield FileRange(path, start, start + range_bytes, size, splittable)
         start += range_bytes
-    yield FileRange(path, start, max(size, 1), size)  # an empty file has a range too
+    yield FileRange(path, start, max(size, 1), size, splittable)  # an empty file has one too

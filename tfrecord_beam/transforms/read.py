@@ -185,8 +185,8 @@ class ReadRecordBlocks(FileSource):
       error_handler: Beam's error handler, which gets a `CorruptRecord` for each part that cannot be
         read. None: such a part stops the pipeline.
       max_corrupt_records: fail if there are more of them. None: no limit.
-      desired_bundle_bytes: size of the ranges that files are cut into. None: 32 to 128 MiB, by
-        the size of all files.
+      desired_bundle_bytes: size of the ranges that files are cut into. A file that is no larger is
+        one range, which no runner splits. None: 32 to 128 MiB, by the size of all files.
 
     Raises:
       ValueError: an option is out of range, or there is no pattern.

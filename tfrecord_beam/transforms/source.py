@@ -26,7 +26,12 @@ from typing import Any
 
 import apache_beam as beam
 from apache_beam.io.filesystem import FileMetadata
-from apache_beam.io.restriction_trackers import OffsetRange, OffsetRestrictionTracker
+from apache_beam.io.iobase import RestrictionTracker
+from apache_beam.io.restriction_trackers import (
+    OffsetRange,
+    OffsetRestrictionTracker,
+    UnsplittableRestrictionTracker,
+)
 from apache_beam.transforms.core import RestrictionProvider
 from apache_beam.transforms.util import ReshufflePerKey
 
@@ -87,9 +92,9 @@ class SplitPatterns(LibraryDoFn):
 
     def process(self, _: bytes) -> Iterator[KeyedRange]:
         files = match_files(self._patterns, BeamFileSystem())
-        range_bytes = self._range_bytes or choose_range_bytes(sum(file.size for file in files))
+        chosen_bytes = choose_range_bytes(sum(file.size for file in files))
         for file in files:
-            yield from _split(file, range_bytes, self._compression)
+            yield from _split(file, self._range_bytes, chosen_bytes, self._compression)
 
 
 class SplitFiles(LibraryDoFn):
@@ -101,18 +106,29 @@ class SplitFiles(LibraryDoFn):
     """
 
     def __init__(self, range_bytes: int | None, compression: str | None) -> None:
-        self._range_bytes = range_bytes or MAX_RANGE_BYTES
+        self._range_bytes = range_bytes
         self._compression = compression
 
     def process(self, element: Any) -> Iterator[KeyedRange]:
         for file in find_files(element):
-            yield from _split(file, self._range_bytes, self._compression)
+            yield from _split(file, self._range_bytes, MAX_RANGE_BYTES, self._compression)
 
 
-def _split(file: FileEntry, range_bytes: int, compression: str | None) -> Iterator[KeyedRange]:
-    return map(
-        with_key, split_file(file.path, file.size, range_bytes=range_bytes, compression=compression)
+def _split(
+    file: FileEntry, range_bytes: int | None, chosen_bytes: int, compression: str | None
+) -> Iterator[KeyedRange]:
+    """Cuts a file into ranges of the size asked for, else of the chosen one.
+
+    Who asks for a size that holds all of the file wants it read as one range to the end.
+    """
+    ranges = split_file(
+        file.path,
+        file.size,
+        range_bytes=range_bytes or chosen_bytes,
+        compression=compression,
+        splittable=range_bytes is None or range_bytes < file.size,
     )
+    return map(with_key, ranges)
 
 
 def find_files(element: Any) -> Iterable[FileEntry]:
@@ -129,13 +145,21 @@ def find_files(element: Any) -> Iterable[FileEntry]:
     return match_files(normalize_patterns(metadata), BeamFileSystem())
 
 
+class _UnsplittableRange(OffsetRange):
+    """A range that no runner may split."""
+
+
 class _RangeProvider(RestrictionProvider):
     def initial_restriction(self, element: KeyedRange) -> OffsetRange:
         _, file_range = element
-        return OffsetRange(file_range.start, file_range.stop)
+        kind = OffsetRange if file_range.splittable else _UnsplittableRange
+        return kind(file_range.start, file_range.stop)  # type: ignore[no-untyped-call]  # of Beam
 
-    def create_tracker(self, restriction: OffsetRange) -> OffsetRestrictionTracker:
-        return OffsetRestrictionTracker(restriction)
+    def create_tracker(self, restriction: OffsetRange) -> RestrictionTracker:
+        tracker = OffsetRestrictionTracker(restriction)
+        if isinstance(restriction, _UnsplittableRange):
+            return UnsplittableRestrictionTracker(tracker)
+        return tracker
 
     def restriction_size(self, element: KeyedRange, restriction: OffsetRange) -> int:
         size: int = restriction.size()
