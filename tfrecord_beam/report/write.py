@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 from collections.abc import Iterable
@@ -22,7 +21,7 @@ from tfrecord_beam.records.paths import (
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.names import check_file_path
-from tfrecord_beam.records.writing.placing import check_free, new_file
+from tfrecord_beam.records.writing.placing import check_free, write_new_file
 from tfrecord_beam.report.files import look_at_file
 from tfrecord_beam.report.page import load_environment, render_page
 from tfrecord_beam.report.summary import DatasetSummary, Summarizer
@@ -147,20 +146,11 @@ class Report:
             anomalies = SchemaValidator(self.schema).anomalies(summary.findings)
         page = render_page(summary, anomalies).encode()
         overwrite = self.mode == "overwrite"
-        if overwrite or not self._is_there(page, file_system):
-            with new_file(self.path, file_system, overwrite=overwrite) as file:
-                file.write(page)
-                file.close()
+        write_new_file(self.path, page, file_system, overwrite=overwrite, is_remade=True)
         num_records = sum(each.records for each in summary.files.values())
         return WrittenReport(
             self.path, num_records, len(page), summary.corrupt.count, len(anomalies or ())
         )
-
-    def _is_there(self, page: bytes, file_system: DirectOutputFileSystem) -> bool:
-        if file_system.find_size(self.path) != len(page):
-            return False
-        with contextlib.closing(file_system.reading().open(self.path)) as file:
-            return b"".join(iter(lambda: file.read(len(page)), b"")) == page
 
 
 def plan_report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
 import os
@@ -19,13 +20,13 @@ import pyarrow.fs
 import pytest
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tests.records.writing.faulty import FaultyFileSystem
+from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
 from tests.records.writing.folders import records_in
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import EncodeError, NoMatchError, SchemaError, WriteError
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.records.table import count
-from tfrecord_beam.records.writing import file_system, writer as writer_module
+from tfrecord_beam.records.writing import file_system, retries, writer as writer_module
 from tfrecord_beam.records.writing.writer import TFRecordWriter
 
 CODECS = ["none", "gzip", "zlib", "bz2", "zstd", "lz4", "snappy"]
@@ -300,7 +301,6 @@ def faulty(monkeypatch: pytest.MonkeyPatch, plan: Path) -> Callable[..., None]:
         {"fail": {"rename": 1}},
         {"fail": {"close": 1}},
         {"fail": {"write": 1}},
-        {"fail": {"delete": 1}},
         {"room": 20},
         {"fail": {"create": 1}},
     ],
@@ -310,7 +310,8 @@ def test_fault_leaves_the_old_file(
     tmp_path: Path, faulty: Callable[..., None], faults: dict[str, Any], codec: str
 ) -> None:
     path = tmp_path / "a"
-    path.write_bytes(b"old")
+    for name in ("a", ".a.index", ".a.crc"):
+        (tmp_path / name).write_bytes(b"old")
     faulty(**faults)
     with (
         pytest.raises(WriteError) as caught,
@@ -319,7 +320,23 @@ def test_fault_leaves_the_old_file(
         writer.write_batch(BATCH)
         writer.write(b"x" * 100)
     assert str(tmp_path) in str(caught.value.file)
-    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"old"]
+    assert sorted(os.listdir(tmp_path)) == [".a.crc", ".a.index", "a"]
+    assert {each.read_bytes() for each in tmp_path.iterdir()} == {b"old"}
+
+
+@pytest.mark.parametrize("times", [1, ALWAYS])
+def test_side_cars_that_cannot_be_deleted(
+    tmp_path: Path, faulty: Callable[..., None], monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    monkeypatch.setattr(retries, "WAITS_SEC", (0,))
+    (tmp_path / ".a.crc").touch()
+    faulty(fail={"delete": times})
+    writer = TFRecordWriter(tmp_path / "a")
+    writer.write(b"new")
+    with pytest.raises(WriteError, match="delete") if times == ALWAYS else contextlib.nullcontext():
+        writer.close()
+    assert records_in(tmp_path / "a") == [b"new"]
+    assert (tmp_path / ".a.crc").exists() == (times == ALWAYS)
 
 
 def test_disk_that_is_full_while_writing(tmp_path: Path, faulty: Callable[..., None]) -> None:

@@ -229,20 +229,12 @@ def _in_folder_of(path: str, store: Store, action: Callable[[], _Result]) -> _Re
     return action()
 
 
-def write_file(file_system: OutputFileSystem, path: str, data: Buffer) -> None:
-    """Writes a file of these bytes.
-
-    Raises:
-      WriteError: it cannot be written; a part of it may be there.
-    """
-    file = file_system.create(path)
-    try:
-        file.write(data)
-    except BaseException:
-        with contextlib.suppress(WriteError):
-            file.close()
-        raise
-    file.close()
+def discard(file: OutputFile, file_system: OutputFileSystem) -> None:
+    """Deletes a file that is not whole, as far as its store lets it."""
+    with contextlib.suppress(WriteError):
+        file.close()
+    with contextlib.suppress(WriteError):
+        file_system.delete([file.path])
 
 
 @contextlib.contextmanager

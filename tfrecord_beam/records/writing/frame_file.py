@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from types import TracebackType
 
-from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.writing.compression import Compression
-from tfrecord_beam.records.writing.file_system import OutputFileSystem
+from tfrecord_beam.records.writing.file_system import OutputFileSystem, discard
 from tfrecord_beam.records.writing.frames import FramedRecords
 
 
@@ -65,10 +63,7 @@ class FrameFile:
 
     def discard(self) -> None:
         """Deletes the file, as far as its store lets it."""
-        with contextlib.suppress(WriteError):
-            self._file.close()
-        with contextlib.suppress(WriteError):
-            self._file_system.delete([self.path])
+        discard(self._file, self._file_system)
 
     def __enter__(self) -> FrameFile:
         return self

@@ -11,8 +11,7 @@ from tfrecord_beam.records.files import OnProgress, iter_blocks
 from tfrecord_beam.records.index import FileIndex, IndexBuilder, index_path
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
-from tfrecord_beam.records.writing.names import make_id
-from tfrecord_beam.records.writing.placing import placed_file
+from tfrecord_beam.records.writing.placing import write_new_file
 
 
 def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
@@ -35,12 +34,7 @@ def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
         end = block.offsets[-1:] + block.lengths[-1:] + FOOTER_BYTES
         builder.add(np.concatenate([block.offsets - HEADER_BYTES, end]))
     index = builder.build()
-    file_system = DirectOutputFileSystem()
-    target = index_path(path)
-    temporary = f"{target}-temp-{make_id()}"
-    with placed_file(temporary, target, file_system, overwrite=True) as file:
-        file.write(index.dump())
-        file.close()
+    write_new_file(index_path(path), index.dump(), DirectOutputFileSystem(), overwrite=True)
     return index
 
 

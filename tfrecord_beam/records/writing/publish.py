@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from tfrecord_beam.errors import WriteError
 from tfrecord_beam.options import count_of
 from tfrecord_beam.records.index import index_path
-from tfrecord_beam.records.writing.file_system import OutputFileSystem, write_file
+from tfrecord_beam.records.writing.file_system import OutputFileSystem, discard
 from tfrecord_beam.records.writing.folder import OutputFolder
 from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.names import SUCCESS_NAME, make_id
@@ -96,9 +96,14 @@ def publish_index(publication: Publication, file_system: OutputFileSystem) -> No
 
 
 def _put_index(index_data: bytes, path: str, folder: str, file_system: OutputFileSystem) -> None:
-    temporary = make_temporary_path(folder)
-    write_file(file_system, temporary, index_data)
-    file_system.rename(temporary, index_path(path))
+    file = file_system.create(make_temporary_path(folder))
+    try:
+        file.write(index_data)
+        file.close()
+        file_system.rename(file.path, index_path(path))
+    except BaseException:
+        discard(file, file_system)
+        raise
 
 
 def _is_in_place(

@@ -8,7 +8,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.options import check_path
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
-from tfrecord_beam.records.writing.placing import new_file
+from tfrecord_beam.records.writing.placing import write_new_file
 from tfrecord_beam.schema.tfmd import serialize_schema
 from tfrecord_beam.urls import normalize_path
 
@@ -29,6 +29,5 @@ def save_schema(schema: schema_pb2.Schema, path: str | os.PathLike[str]) -> None
     """
     check_path("path", path)
     name = normalize_path(os.fspath(path))
-    with new_file(name, DirectOutputFileSystem(), overwrite=True) as file:
-        file.write(serialize_schema(schema, name))
-        file.close()
+    data = serialize_schema(schema, name)
+    write_new_file(name, data, DirectOutputFileSystem(), overwrite=True)

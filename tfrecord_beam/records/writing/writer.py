@@ -15,14 +15,17 @@ from tfrecord_beam.errors import EncodeError, Location, WriteError
 from tfrecord_beam.options import check_choice, check_path
 from tfrecord_beam.records.block import FRAME_BYTES, MAX_RECORD_BYTES
 from tfrecord_beam.records.encode import RecordEncoder
-from tfrecord_beam.records.index import index_path, side_car_path
 from tfrecord_beam.records.writing.batches import BatchEncoder
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.frames import FramedRecords
-from tfrecord_beam.records.writing.names import check_file_path, checksum_path, make_id
-from tfrecord_beam.records.writing.placing import check_free
+from tfrecord_beam.records.writing.names import check_file_path
+from tfrecord_beam.records.writing.placing import (
+    check_free,
+    make_hidden_path,
+    put_in_place,
+)
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -115,8 +118,7 @@ class TFRecordWriter:
         self._may_replace = mode == "overwrite"
         self._file_system = DirectOutputFileSystem()
         check_free(self.path, self._file_system, overwrite=self._may_replace)
-        temporary = side_car_path(self.path, f"-temp-{make_id()}")
-        self._file = FrameFile(self._file_system, temporary, resolved)
+        self._file = FrameFile(self._file_system, make_hidden_path(self.path), resolved)
         self._process = os.getpid()
         self._pending: list[bytes] = []
         self._pending_bytes = 0
@@ -176,7 +178,7 @@ class TFRecordWriter:
     def close(self) -> None:
         """Puts the whole file in its place. To close it again does nothing.
 
-        Of an old file that it replaces, the index goes as well, and the checksum that Hadoop keeps.
+        Of an old file that it replaces, the index goes then, and the checksum that Hadoop keeps.
 
         Raises:
           WriteError: also where an earlier call has failed, so that the file is not whole.
@@ -187,9 +189,7 @@ class TFRecordWriter:
         self._write_pending()
         with self._discarding():
             self._file.close()
-            check_free(self.path, self._file_system, overwrite=self._may_replace)
-            self._file_system.delete([index_path(self.path), checksum_path(self.path)])
-            self._file_system.rename(self._file.path, self.path, replace=self._may_replace)
+            put_in_place(self._file.path, self.path, self._file_system, overwrite=self._may_replace)
         self._state = "closed"
 
     def __enter__(self) -> TFRecordWriter:
