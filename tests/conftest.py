@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 from hypothesis import HealthCheck, settings
 
-# No profile has a deadline: the machine that runs the tests may be busy with other things. Only `ci`,
-# of the leg `fuzz`, draws new examples each time.
+# No profile has a deadline: the machine that runs the tests may be busy with other things. Only
+# `ci`, of the leg `fuzz`, draws new examples each time.
 _QUIET = (HealthCheck.too_slow, HealthCheck.data_too_large)
 settings.register_profile(
     "dev", max_examples=15, deadline=None, suppress_health_check=_QUIET, derandomize=True

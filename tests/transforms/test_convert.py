@@ -116,6 +116,23 @@ def test_files_that_are_there(records: pathlib.Path, tmp_path: pathlib.Path) -> 
     assert (tmp_path / "a-00001-of-00003.csv").read_text() != "old"
 
 
+def test_file_that_comes_while_the_pipeline_waits(
+    records: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    first, second, third = (plan(records, tmp_path / "a.csv") for _ in range(3))
+    other = tmp_path / "a-00001-of-00003.csv"
+    other.write_text("of another")
+    with pytest.raises(WriteError, match=r"found one - at .*a-00001-of-00003\.csv"):
+        run(first)
+    assert other.read_text() == "of another"
+    other.unlink()
+    run(second)
+    whole = other.read_bytes()
+    assert sum(file.num_records for file in run(third).elements) == 9  # as an attempt that is late
+    assert other.read_bytes() == whole
+    assert not [name for name in os.listdir(tmp_path) if name[0] == "."]
+
+
 def test_error_leaves_nothing(records: pathlib.Path, tmp_path: pathlib.Path) -> None:
     write_table({"n": pa.array([[1, 2]])}, records / "9.tfrecord")
     with pytest.raises(DecodeError, match=r"for feature 'n', found 2 .*9\.tfrecord, record 0"):

@@ -172,7 +172,8 @@ class _ConvertFile(LibraryDoFn):
             BeamOutputFileSystem(),
             compression=self._conversion.compression,
             with_names=self._conversion.column_names is None,
-            overwrite=True,  # what is there is of an earlier attempt
+            overwrite=self._conversion.mode == "overwrite",
+            is_remade=True,
         )
         written = WrittenFile(target, num_rows, num_bytes)
         metrics.count_written(written)

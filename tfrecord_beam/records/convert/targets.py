@@ -46,6 +46,7 @@ def write_file(
     compression: str | None = None,
     with_names: bool = True,
     overwrite: bool = False,
+    is_remade: bool = False,
 ) -> tuple[int, int]:
     """Writes a file, and returns the numbers of its rows and of its bytes.
 
@@ -61,6 +62,7 @@ def write_file(
         snappy and Arrow not at all.
       with_names: whether the first line of CSV has the names of the columns.
       overwrite: replace what is there; False: it is an error.
+      is_remade: whether a file of equal bytes is that of an earlier attempt, see `put_in_place`.
 
     Raises:
       ValueError: as for `choose_codec`.
@@ -70,7 +72,7 @@ def write_file(
     codec = choose_codec(path, file_format, compression)
     start = _choose_writer(file_format, schema, codec.codec, with_names)
     num_rows = 0
-    with new_file(path, file_system, overwrite=overwrite) as file:
+    with new_file(path, file_system, overwrite=overwrite, is_remade=is_remade) as file:
         content = (codec if file_format.is_text else Compression()).compress(file)
         writer = start(pa.PythonFile(_Sink(content), mode="w"))
         for batch in batches:
