@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import logging
 import pathlib
 import pickle
 import re
+from collections.abc import Iterator
 
 import pytest
 from apache_beam.internal import pickler
+from apache_beam.transforms.core import _DoFnParam
+from apache_beam.transforms.userstate import get_dofn_specs
 
 from tests.tfxio.example_files import NUM_RECORDS, write_files
 from tests.tfxio.pipelines import run
@@ -17,7 +21,8 @@ from tfrecord_beam.errors import TFRecordBeamError
 from tfrecord_beam.transforms import workers
 from tfrecord_beam.transforms.read import BeamSource
 from tfrecord_beam.transforms.source import ReadRange, SplitFiles
-from tfrecord_beam.transforms.workers import Environment, check_environment
+from tfrecord_beam.transforms.workers import Apply, Environment, LibraryDoFn, check_environment
+from tfrecord_beam.transforms.write_steps import WriteBundles
 
 HERE = Environment("1.4.2", "2.77.0", "native")
 
@@ -84,6 +89,26 @@ def test_worker_without_the_extension_warns_once(
     workers._restore_environment.cache_clear()
     [record] = caplog.records
     assert re.match("Expected the native kernel .*, found the reference one", record.getMessage())
+
+
+def kinds_of(kind: type[LibraryDoFn]) -> Iterator[type[LibraryDoFn]]:
+    yield kind
+    for each in kind.__subclasses__():
+        yield from kinds_of(each)
+
+
+def test_beam_need_look_at_no_method_but_process() -> None:
+    kinds = [*kinds_of(LibraryDoFn)]
+    assert {ReadRange, WriteBundles, Apply} <= {*kinds}
+    asking = {
+        name
+        for kind in kinds
+        for name, method in inspect.getmembers(kind, inspect.isfunction)
+        for parameter in inspect.signature(method).parameters.values()
+        if isinstance(parameter.default, _DoFnParam)
+    }
+    assert asking == {"process"}
+    assert get_dofn_specs(Apply(list)) == (set(), set())
 
 
 def test_pipeline_ends_at_its_start(

@@ -236,7 +236,7 @@ def test_local_bundles_look_at_their_folder_once(
     monkeypatch.setattr(write_steps, "BeamOutputFileSystem", lambda: file_system)
     options = WriteOptions(tmp_path / "a", write_locality="local", write_index=True)
     steps = WriteSteps(options, encoding_of(options))
-    write = steps.start(b"", has_end=True)
+    [write] = steps.start(b"", has_end=True)
     do_fn = WriteLocally(steps)
     files = []
     for bundle in range(4):

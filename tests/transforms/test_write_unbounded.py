@@ -141,7 +141,7 @@ def test_files_are_given_once_they_are_there(tmp_path: pathlib.Path, bundle_repe
 def test_pane_that_is_published_twice(tmp_path: pathlib.Path, mode: Mode) -> None:
     options = WriteOptions(tmp_path / "a", num_shards=3, mode=mode)
     steps = WriteSteps(options, encoding_of(options))
-    write = steps.start(b"", has_end=False)
+    [write] = steps.start(b"", has_end=False)
     writer = steps.open_bundle(write)
     writer.write([b"one", b"two"])
     keyed = (None, [writer.close()])

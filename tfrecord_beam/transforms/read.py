@@ -38,6 +38,7 @@ from tfrecord_beam.transforms.source import (
     SpreadRanges,
 )
 from tfrecord_beam.transforms.windows import group_later
+from tfrecord_beam.transforms.workers import Apply
 
 _PATTERNS_SHOWN = 3
 
@@ -148,12 +149,14 @@ class CheckCoverage(beam.PTransform):
         _ = (
             group_later(covered)
             | "GroupByFile" >> beam.GroupByKey()
-            | "Check" >> beam.MapTuple(_check_file)
+            | "Check" >> beam.ParDo(Apply(_check_file))
         )
 
 
-def _check_file(file: str, ranges: Iterable[tuple[bool, int, int, int | None]]) -> None:
+def _check_file(found: tuple[str, Iterable[tuple[bool, int, int, int | None]]]) -> tuple[()]:
+    file, ranges = found
     check_coverage(file, [CoveredRange(*covered) for covered in ranges])
+    return ()
 
 
 class ReadRecordBlocks(FileSource):

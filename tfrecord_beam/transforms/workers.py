@@ -13,6 +13,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import logging
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import apache_beam as beam
@@ -54,6 +55,28 @@ class LibraryDoFn(beam.DoFn):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore_do_fn, (Environment.here(), type(self), self.__dict__)
+
+    def __dir__(self) -> list[str]:
+        """Names the method whose signature Beam is to look at for state and timers.
+
+        It would look at all 30 that a DoFn inherits, and nine times: together a quarter of what a
+        pipeline takes to start.
+        """
+        return ["process"]
+
+
+class Apply(LibraryDoFn):
+    """A function as a step, as with `beam.FlatMap`: gives all that it returns for an element.
+
+    Args:
+      function: called with an element and the side inputs.
+    """
+
+    def __init__(self, function: Callable[..., Iterable[Any]]) -> None:
+        self._function = function
+
+    def process(self, *arguments: Any) -> Iterable[Any]:
+        return self._function(*arguments)
 
 
 def _restore_do_fn(_: Environment, kind: type[LibraryDoFn], state: dict[str, Any]) -> LibraryDoFn:

@@ -32,6 +32,7 @@ from tfrecord_beam.transforms.corrupt import ErrorHandler, check_error_handler
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem, check_name
 from tfrecord_beam.transforms.refused import SetAsideRefused
+from tfrecord_beam.transforms.workers import Apply
 from tfrecord_beam.transforms.write_steps import (
     ENDING,
     SPILLS,
@@ -225,7 +226,7 @@ class WriteToTFRecord(beam.PTransform):
         self._check_input(elements)
         steps = WriteSteps(self._options, self._encoding)
         once = elements.pipeline | "Impulse" >> beam.Impulse()
-        write = AsSingleton(once | "Start" >> beam.Map(steps.start, elements.is_bounded))
+        write = AsSingleton(once | "Start" >> beam.ParDo(Apply(steps.start), elements.is_bounded))
         if elements.element_type != pa.RecordBatch:
             elements = elements | "Collect" >> Collect()
         if self._error_handler is not None:
@@ -256,20 +257,20 @@ class WriteToTFRecord(beam.PTransform):
         if not self._options.is_direct:
             merged = AsList(
                 once
-                | "PlanMerges" >> beam.FlatMap(steps.plan_merges, AsList(results))
+                | "PlanMerges" >> beam.ParDo(Apply(steps.plan_merges), AsList(results))
                 | "SpreadMerges" >> beam.GroupByKey()
-                | "Merge" >> beam.FlatMap(steps.merge, write)
+                | "Merge" >> beam.ParDo(Apply(steps.merge), write)
             )
-        planned = once | "PlanFiles" >> beam.FlatMap(
-            steps.plan_files, AsList(results), merged, write, is_windowed
+        planned = once | "PlanFiles" >> beam.ParDo(
+            Apply(steps.plan_files), AsList(results), merged, write, is_windowed
         ).with_outputs(ENDING, main="publications")
         in_place = (
             planned.publications
             | "SpreadFiles" >> beam.GroupByKey()
-            | "Publish" >> beam.FlatMap(steps.publish, write)
+            | "Publish" >> beam.ParDo(Apply(steps.publish), write)
         )
-        return once | "Finish" >> beam.FlatMap(
-            steps.finish, AsList(in_place), AsSingleton(planned[ENDING], default_value=None)
+        return once | "Finish" >> beam.ParDo(
+            Apply(steps.finish), AsList(in_place), AsSingleton(planned[ENDING], default_value=None)
         )
 
     def _write_panes(

@@ -51,8 +51,8 @@ class WriteSteps:
         self.write_timer = metrics.Timer("write_msec")
         self._encode_timer = metrics.Timer("encode_msec")
 
-    def start(self, _: bytes, has_end: bool) -> StartedWrite:
-        return start_write(self.options, self.file_system, has_end=has_end)
+    def start(self, _: bytes, has_end: bool) -> Iterator[StartedWrite]:
+        yield start_write(self.options, self.file_system, has_end=has_end)
 
     def open_bundle(self, write: StartedWrite) -> BundleWriter:
         return BundleWriter(self.options, self.encoding, self.file_system, write)
