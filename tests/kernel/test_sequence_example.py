@@ -307,6 +307,27 @@ def test_many_rows_and_steps(kernel: ModuleType) -> None:
         assert steps_of(decode(kernel, records, plan_of(None, steps)), "f")[1] == rows
 
 
+@kinds
+@pytest.mark.parametrize("planned", [True, False])
+def test_long_feature_lists(kernel: ModuleType, kind: Kind, planned: bool) -> None:
+    """Of many short steps, with some among them that are not as writers usually write them."""
+    values = VALUES[kind]
+    parts: list[tuple[bytes, Sequence[Any] | None]] = [
+        (PLAIN[kind], values),
+        (PLAIN[kind] * 2, values * 2),
+        (delimited(kind, PLAIN[kind][2:] + wire.varint_field(9, 1)), values),
+        (PLAIN[kind], values),
+        (PLAIN[kind] * 50, values * 50),
+        (EMPTY[kind], []),
+        (NO_KIND, None),
+    ]
+    order = [parts[0]] * 600 + parts + [parts[0]] * 600 + parts
+    record = sequence_example(feature_list("f", *(feature for feature, _ in order)))
+    steps = {"f": kind} if planned else None
+    expected = [list(step) if step is not None else None for _, step in order]
+    assert steps_of(decode(kernel, [record] * 3, plan_of(None, steps)), "f")[1] == [expected] * 3
+
+
 # --- Faults -----------------------------------------------------------------------------
 
 

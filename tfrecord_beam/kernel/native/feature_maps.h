@@ -11,6 +11,7 @@
 #include "column_map.h"
 #include "feature.h"
 #include "list_column.h"
+#include "short_steps.h"
 #include "wire.h"
 
 namespace tfrecord_beam {
@@ -107,7 +108,7 @@ class FeatureListMap : public ColumnMap<FeatureListMap, NestedColumn> {
 
   bool AddSteps(Target& target, Cursor feature_list) {
     while (true) {
-      AddUsualSteps(target, &feature_list);
+      AddShortSteps(target.column, &feature_list);
       if (feature_list.done()) return true;
       const auto add = [&](Cursor feature) { return AddStep(target, feature); };
       if (!ReadStepField(&feature_list, add)) return false;
@@ -136,21 +137,6 @@ class FeatureListMap : public ColumnMap<FeatureListMap, NestedColumn> {
       return feature_list->SkipValue(field, type, value_depth());
     }
     return feature_list->ReadMessage(&feature) && read_step(feature);
-  }
-
-  // Adds steps as long as they are short and of the kind of the column: nearly all are.
-  static void AddUsualSteps(Target& target, Cursor* feature_list) {
-    ListColumn& steps = target.column.innermost();
-    const Kind kind = steps.values().kind();
-    const uint8_t tag = LengthTag(static_cast<uint32_t>(kind));
-    Cursor rest = *feature_list;
-    Cursor list;
-    while (kind != Kind::kNone && rest.TakeShortField(tag, &list)) {
-      target.column.StartStep();
-      if (!AddUsualList(kind, list, steps.values())) return;
-      steps.FinishRow(true);
-      *feature_list = rest;
-    }
   }
 
   bool AddStep(Target& target, Cursor feature) {

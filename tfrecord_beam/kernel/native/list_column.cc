@@ -72,6 +72,13 @@ Array ListColumn::Finish(int64_t rows) {
   return lists_.Finish(name_, values_.Finish());
 }
 
+void NestedColumn::GrowSteps(int64_t more) {
+  // Each step has at least a byte of the records.
+  const auto steps = static_cast<size_t>(steps_.rows());
+  const size_t expected = progress_->Expect(steps, progress_->max_bytes);
+  steps_.Reserve(steps_.rows() + std::max(more, static_cast<int64_t>(expected)));
+}
+
 Array NestedColumn::Finish(int64_t rows) {
   Reserve(rows);
   StartRow(rows);

@@ -20,12 +20,19 @@ class ListEnds {
   // Where the lists before `row` end.
   int64_t EndBefore(int64_t row) const { return ends_.as<int64_t>()[row]; }
 
+  int64_t capacity() const { return capacity_; }
+
   // Makes room for `rows` lists in all. Nothing else does.
   void Reserve(int64_t rows) {
     if (rows > capacity_) Grow(rows);
   }
 
   void Add(int64_t end) { ends_.as<int64_t>()[++rows_] = end; }
+
+  // Who adds many lists for which there is room writes their ends behind the last one, and adds
+  // them all at last.
+  int64_t* last_end() { return ends_.as<int64_t>() + rows_; }
+  void AddWritten(const int64_t* last_end) { rows_ = last_end - ends_.as<int64_t>(); }
 
   void AddNulls(int64_t rows);
 
@@ -56,6 +63,8 @@ class ListColumn {
   int64_t rows() const { return lists_.rows(); }
   ValueBuffer& values() { return values_; }
   const ValueBuffer& values() const { return values_; }
+
+  ListEnds& lists() { return lists_; }
 
   // The column of values that rows are made of: this one.
   ListColumn& innermost() { return *this; }
@@ -93,7 +102,7 @@ class ListColumn {
 class NestedColumn {
  public:
   NestedColumn(std::string_view name, Kind kind, const Progress& progress)
-      : name_(name), steps_("item", kind, progress) {}
+      : name_(name), progress_(&progress), steps_("item", kind, progress) {}
 
   std::string_view name() const { return name_; }
   int64_t rows() const { return lists_.rows(); }
@@ -108,7 +117,14 @@ class NestedColumn {
   }
 
   // Begins the next step of the row; `innermost().FinishRow` ends it.
-  void StartStep() { steps_.Reserve(steps_.rows() + 1); }
+  void StartStep() { MakeRoomForSteps(1); }
+
+  // Makes room for more steps, and gives the lists that they are.
+  ListEnds& MakeRoomForSteps(int64_t more) {
+    ListEnds& lists = steps_.lists();
+    if (lists.rows() + more > lists.capacity()) GrowSteps(more);
+    return lists;
+  }
 
   void FinishRow() { lists_.Add(steps_.rows()); }
 
@@ -120,7 +136,10 @@ class NestedColumn {
   Array Finish(int64_t rows);
 
  private:
+  void GrowSteps(int64_t more);
+
   std::string_view name_;
+  const Progress* progress_;
   ListColumn steps_;
   ListEnds lists_;
 };

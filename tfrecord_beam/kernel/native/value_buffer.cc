@@ -15,18 +15,23 @@ Buffer Finished(Buffer buffer) {
 
 // All rows probably need as much as the rows so far, so that much is taken at once: to grow by
 // steps would copy everything several times.
-void ValueBuffer::Grow(size_t more) {
+size_t Progress::Expect(size_t taken, size_t most) const {
   constexpr int64_t kEnoughRows = 16;
-  size_t expected = 0;
-  if (progress_->rows >= kEnoughRows) {
-    const double per_row = static_cast<double>(data_.size()) / static_cast<double>(progress_->rows);
-    const auto rows_left = static_cast<double>(progress_->max_rows - progress_->rows);
-    expected = static_cast<size_t>(1.05 * per_row * rows_left);
-  }
+  if (rows < kEnoughRows || taken > most) return 0;
+  const double per_row = static_cast<double>(taken) / static_cast<double>(rows);
+  const auto more = static_cast<size_t>(1.05 * per_row * static_cast<double>(max_rows - rows));
+  return std::min(more, most - taken);
+}
+
+void ValueBuffer::Grow(size_t more) {
   // Each value has at least a byte of the records.
   const size_t most = progress_->max_bytes * (kind_ == Kind::kInt64 ? sizeof(int64_t) : 1);
-  expected = std::min(expected, most - std::min(most, data_.size()));
-  data_.Reserve(std::max(more, expected));
+  data_.Reserve(std::max(more, progress_->Expect(data_.size(), most)));
+}
+
+void ValueBuffer::GrowEnds(size_t more) {
+  const size_t most = progress_->max_bytes * sizeof(int64_t);
+  ends_.Reserve(std::max(more, progress_->Expect(ends_.size(), most)));
 }
 
 Array ValueBuffer::Finish() {

@@ -13,6 +13,10 @@ enum class Kind : int { kNone = 0, kBytes = 1, kFloat = 2, kInt64 = 3 };  // as 
 
 // How far a call has come; only a hint of how much to expect.
 struct Progress {
+  // How much more all rows probably take, of what those so far have taken `taken`: no more than
+  // `most` in all.
+  size_t Expect(size_t taken, size_t most) const;
+
   int64_t rows = 0;
   int64_t max_rows = 0;
   size_t max_bytes = 0;  // what the records have together
@@ -58,8 +62,26 @@ class ValueBuffer {
   void AddBytes(std::string_view bytes) {
     Reserve(bytes.size());
     data_.Append(bytes);
-    ends_.AppendValue(static_cast<int64_t>(data_.size()));
+    MakeRoomForEnds(1)[1] = static_cast<int64_t>(data_.size());
+    ends_.Advance(sizeof(int64_t));
     ++count_;
+  }
+
+  // Who adds many values makes room for them, writes them there, and adds them all at last. Gives
+  // where the next value goes.
+  uint8_t* MakeRoom(size_t bytes) { return Reserve(bytes); }
+
+  // The same for the ends of kBytes values: gives that of the last one, behind which they go.
+  int64_t* MakeRoomForEnds(size_t values) {
+    if (ends_.room() < values * sizeof(int64_t)) GrowEnds(values * sizeof(int64_t));
+    return ends_.as<int64_t>() + count_;
+  }
+
+  // Takes what was written as added; then there are so many bytes and values in all.
+  void AddWritten(size_t bytes, int64_t count) {
+    data_.Truncate(bytes);
+    if (kind_ == Kind::kBytes) ends_.Truncate(static_cast<size_t>(count + 1) * sizeof(int64_t));
+    count_ = count;
   }
 
   // Takes back all but the first `count` values.
@@ -93,6 +115,7 @@ class ValueBuffer {
   }
 
   void Grow(size_t more);
+  void GrowEnds(size_t more);
 
   Kind kind_ = Kind::kNone;
   const Progress* progress_;

@@ -3,6 +3,7 @@
 // https://protobuf.dev/programming-guides/encoding/
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,18 +45,30 @@ class Cursor {
   size_t left() const { return static_cast<size_t>(end_ - position_); }
   const uint8_t* position() const { return position_; }
 
+  // The first bytes of what is left, at most so many.
+  Cursor First(size_t most) const { return {position_, position_ + std::min(most, left())}; }
+
+  // Goes to where another cursor of the message is.
+  void GoTo(const Cursor& other) { position_ = other.position_; }
+
   std::string_view bytes() const { return {reinterpret_cast<const char*>(position_), left()}; }
 
   // If the message goes on with a length-delimited field of this one-byte tag, reads it and steps
-  // over it; else stays where it is. This is the way of all that writers usually write.
-  bool TakeField(uint8_t tag, Cursor* content) {
+  // over it; else stays where it is. This is the way of all that writers usually write: inlined
+  // always, so that the cursor stays in registers.
+  [[gnu::always_inline]] bool TakeField(uint8_t tag, Cursor* content) {
     const size_t size = left();
     if (size < 2 || position_[0] != tag) return false;
     const size_t length = position_[1];
-    if (length >= 0x80) return TakeLongField(content);
-    if (length > size - 2) return false;
-    *content = Cursor(position_ + 2, position_ + 2 + length);
-    position_ += 2 + length;
+    if (length >= 0x80) {
+      *content = FindLongContent(position_ + 1, end_);
+      if (content->position_ == nullptr) return false;
+    } else if (length > size - 2) {
+      return false;
+    } else {
+      *content = Cursor(position_ + 2, position_ + 2 + length);
+    }
+    position_ = content->end_;
     return true;
   }
 
@@ -69,6 +82,24 @@ class Cursor {
     const size_t length = at[1];
     if (length >= 0x80 || length > size - 2 || at[3] + kInnerHead != length) return false;
     *content = Cursor(at + 4, at + 2 + length);
+    position_ = at + 2 + length;
+    return true;
+  }
+
+  // As TakeShortField, if all that the inner field holds is a field 1: gives what is in that.
+  bool TakeShortPacked(uint8_t inner_tag, Cursor* content) {
+    constexpr size_t kHeads = 6;  // tag and length of all three
+    const uint8_t* const at = position_;
+    const size_t size = left();
+    if (size < kHeads || at[0] != LengthTag(1) || at[2] != inner_tag || at[4] != LengthTag(1)) {
+      return false;
+    }
+    const size_t length = at[1];
+    if (length >= 0x80 || length > size - 2 || at[3] + size_t{2} != length ||
+        at[5] + size_t{4} != length) {
+      return false;
+    }
+    *content = Cursor(at + kHeads, at + 2 + length);
     position_ = at + 2 + length;
     return true;
   }
@@ -159,11 +190,11 @@ class Cursor {
     }
   }
 
-  bool TakeLongField(Cursor* content) {
-    Cursor rest(position_ + 1, end_);
-    if (!rest.ReadMessage(content)) return false;
-    position_ = rest.position_;
-    return true;
+  // The content behind a length; null if it is cut short. It takes no cursor by its address, which
+  // would keep that from staying in registers.
+  [[gnu::noinline]] static Cursor FindLongContent(const uint8_t* at, const uint8_t* end) {
+    Cursor content;
+    return Cursor(at, end).ReadMessage(&content) ? content : Cursor();
   }
 
   bool ReadLongVarint(int max_bytes, uint64_t* value) {
