@@ -1,7 +1,7 @@
-"""Streams of record batches: repeated, shuffled by row, cut to one size.
+"""Streams of record batches: repeated, shuffled by row, rebatched to one size.
 
-Rows travel as struct arrays, so that a row stays one unit whatever the columns are, and counts
-also where there are none.
+Rows are held as struct arrays, so that a row is one unit whatever the columns are, and rows are
+counted even if there are no columns.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from tfrecord_beam.records.block import Int64Array
 def repeat_batches(
     read_epoch: Callable[[], Iterable[pa.RecordBatch]], num_epochs: int | None
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the batches of one epoch after the other; ends early at an epoch without rows.
+    """Yields the batches of one epoch after the other; stops early at an epoch without rows.
 
     Args:
-      read_epoch: begins an epoch.
-      num_epochs: how many there are; None: endless.
+      read_epoch: starts an epoch and returns its batches.
+      num_epochs: number of epochs; None: endless.
     """
     for _ in itertools.count() if num_epochs is None else range(num_epochs):
         is_empty = True

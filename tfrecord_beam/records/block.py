@@ -1,4 +1,4 @@
-"""The unit that moves through the library: many framed records in one piece of memory."""
+"""The unit of work of the library: many framed records in one buffer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from tfrecord_beam.errors import Location
 
 HEADER_BYTES = 12
-"""What a frame holds before its payload: the length and its CRC."""
+"""Size of a frame before its payload: the length and its CRC."""
 FOOTER_BYTES = 4
-"""What a frame holds after its payload: the payload's CRC."""
+"""Size of a frame after its payload: the payload's CRC."""
 FRAME_BYTES = HEADER_BYTES + FOOTER_BYTES
-"""What a frame holds besides its payload."""
+"""Size of a frame besides its payload."""
 MAX_RECORD_BYTES = (1 << 31) - 1
-"""No protobuf message is longer, nor is a value of Arrow's types with 32-bit offsets."""
+"""Limit of protobuf messages, and of values of Arrow's types with 32-bit offsets."""
 MAX_FRAME_BYTES = MAX_RECORD_BYTES + FRAME_BYTES
 """Size of the frame of such a record."""
 
@@ -32,15 +32,16 @@ Int64Array = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RecordBlock:
-    """Whole records of one file, one after the other, as they stand in the file.
+    """Consecutive whole records of one file, with their frames as stored in the file.
 
     Attributes:
       file: path or URL of the file.
-      position: offset in the file's (decompressed) content of ``data[0]``.
-      data: the memory that holds the frames; may hold more than these.
+      position: offset of ``data[0]`` in the file's (decompressed) content.
+      data: the buffer that holds the frames; may hold other bytes, too.
       offsets: int64 [records], index in `data` of each payload's first byte.
       lengths: int64 [records], bytes of each payload.
-      first_record: number in the file of the first record, or None where reading began inside it.
+      first_record: number of the first record in the file, from 0; None if it is not known, because
+        reading began inside the file or skipped a corrupt part.
     """
 
     file: str
@@ -75,7 +76,7 @@ class RecordBlock:
         return self.position + int(self.offsets[index]) - HEADER_BYTES
 
     def place_of(self, index: int) -> Location:
-        """Returns where the record is: file, offset, and number if that is known."""
+        """Returns where the record is: file, offset, and its number if known."""
         first = self.first_record
         return Location(self.file, self.offset_of(index), None if first is None else first + index)
 
@@ -91,7 +92,7 @@ class RecordBlock:
 
     def until(self, stop: int) -> RecordBlock:
         """Returns the records that start before the file offset `stop`, without a copy."""
-        # Bounded, for a stop beyond int64 would have numpy search in floats, a copy of all offsets.
+        # Bounded, because for a stop beyond int64 numpy would search a copy converted to floats.
         bound = min(stop - self.position + HEADER_BYTES, len(self.data))
         keep = int(np.searchsorted(self.offsets, bound))
         return dataclasses.replace(self, offsets=self.offsets[:keep], lengths=self.lengths[:keep])
@@ -107,7 +108,7 @@ class RecordBlock:
         )
 
     def compact(self) -> RecordBlock:
-        """Returns the block with no other data than its frames (no copy)."""
+        """Returns the block with `data` narrowed to its frames, without a copy."""
         if not self.num_records:
             return dataclasses.replace(self, data=self.data[:0])
         begin = int(self.offsets[0]) - HEADER_BYTES

@@ -1,10 +1,9 @@
-"""Proves that the ranges of a file were read without a gap and without an overlap.
+"""Verifies that the ranges of a file were read without gaps and overlaps.
 
-Where the records of a file begin can only be guessed by a reader that starts in its middle, and
-the guess can be wrong: a payload may hold TFRecord data. Each reader tells from where to where it
-really read; the ranges are right if and only if these intervals tile the content. A file that was
-asked for several times is tiled several times: as many intervals end at each inner offset as begin
-there.
+A reader that starts in the middle of a file can only guess where a record begins, and the guess can
+be wrong: a payload may contain TFRecord data. Each reader reports the interval that it actually
+read; the ranges are right if and only if these intervals tile the content. A file that was read
+several times is tiled several times: at each inner offset as many intervals end as begin.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from tfrecord_beam.errors import CoverageError, Location
 
 
 class CoveredRange(NamedTuple):
-    """What one reader has read of a file. Offsets count in the decompressed content.
+    """The part of a file that one reader has read. Offsets count in the decompressed content.
 
     Attributes:
-      starts_file: whether the reader's range begins at 0; a reading of a file has one such range.
+      starts_file: whether the reader's range begins at 0: one range in each reading of a file does.
       begin: offset of the first record (or damage).
-      end: offset after the last one; equal to `begin` where the range held none.
+      end: offset after the last one; equal to `begin` if the range held none.
       content_end: offset of the end of the content if the reader saw it, else None.
     """
 
@@ -47,7 +46,7 @@ def check_coverage(file: str, ranges: Iterable[CoveredRange]) -> None:
             balance[covered.end] -= 1
         if covered.content_end is not None:
             ends.add(covered.content_end)
-    # A range that begins beyond the end, for the store told a larger size, saw the end only there.
+    # If the store reported too large a size, a range that begins beyond the end saw the end there.
     content_end = min(ends, default=0)
     if content_end:
         readings = max(readings, 1)

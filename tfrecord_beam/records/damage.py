@@ -1,13 +1,14 @@
-"""What is wrong where no record can be read, and where reading goes on behind it.
+"""Diagnoses what is wrong where no record can be read, and finds where reading resumes.
 
-**Lengths.** One whose own CRC fits, or at whose end the payload's CRC fits, is right. It tells
-where the damaged record ends, and that what it holds belongs to it: `search.find_record_behind`
-says what counts as a record there. Any other length tells nothing: reading goes on with the first
-record that is found.
+**Lengths.** A length is right if it matches its own CRC, or if the CRC found at the end of that
+many bytes matches the payload. It then gives the end of the damaged record, and everything up to
+there belongs to it: `search.find_record_behind` defines what counts as a record inside. Any other
+length means nothing: reading resumes at the first record found.
 
-**Too long records** are damage, and are skipped by their length. Compressed content cannot be read
-twice, and no more of it is kept than the longest record takes. So where such a length points beyond
-its end nothing is found behind it: the corrupt part reaches to the end, as its length tells.
+**Records that are too long** are damage, and are skipped by their length. Compressed content cannot
+be read twice, and no more of it is kept than the longest record takes. So if such a length points
+beyond the end of compressed content, nothing is found after it: the corrupt part extends to the
+end.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ from tfrecord_beam.records.signature import describe_content
 from tfrecord_beam.records.window import Window
 
 _MAX_TRIED_BYTES = 8 << 20
-"""It is not worth reading more on the word of a length whose own CRC is wrong."""
+"""Reading more is not worthwhile for a length that does not match its own CRC."""
 
 _MAY_BE_PART = "the records that follow may be part of it"
 
 
 def find_damage(window: Window, scan: Scan) -> CorruptRecordError | None:
-    """Returns what is wrong at `begin`, or None where nothing is, as far as can be seen.
+    """Returns what is wrong at `begin`, or None if nothing is, as far as the window shows.
 
     Args:
       window: where to look.
-      scan: what was told by a scan from `begin` on that found no record.
+      scan: the result of a scan from `begin` on that found no record.
     """
     if scan.status in (ScanStatus.BAD_LENGTH_CRC, ScanStatus.BAD_PAYLOAD_CRC):
         part = "Length" if scan.status == ScanStatus.BAD_LENGTH_CRC else "Payload"
         message = f"{part} CRC mismatch: stored {scan.stored:#010x}, computed {scan.computed:#010x}"
     elif window.ended and window.failure is not None:
-        failure, window.failure = window.failure, None  # to be told once
+        failure, window.failure = window.failure, None  # reported once
         return failure.located(offset=window.offset)
     elif scan.needed > MAX_FRAME_BYTES:
         message = (
@@ -72,10 +73,10 @@ def find_damage(window: Window, scan: Scan) -> CorruptRecordError | None:
 
 
 def step_over(window: Window, error: CorruptRecordError) -> CorruptRecord:
-    """Goes to the next record that can be read, and returns the part before it as a value.
+    """Goes to the next readable record, and returns the corrupt part before it as a value.
 
     Args:
-      window: where to go on; `begin` is where the damage is.
+      window: where to resume; `begin` is where the damage is.
       error: what is wrong there.
     """
     begin = window.offset
@@ -100,7 +101,7 @@ def step_over(window: Window, error: CorruptRecordError) -> CorruptRecord:
 
 
 def _find_frame_size(window: Window) -> int | None:
-    """Returns the size of the damaged frame at `begin`, or None where its length may be wrong."""
+    """Returns the size of the damaged frame at `begin`, or None if its length may be wrong."""
     if not window.require(HEADER_BYTES):
         return None
     size = window.length + FRAME_BYTES

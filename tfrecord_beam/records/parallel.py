@@ -1,4 +1,4 @@
-"""Work that threads do ahead of its use. The kernel releases the GIL, so they do run at once."""
+"""Threads that compute items before they are needed. The kernel releases the GIL meanwhile."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ _END = object()
 
 
 class AtEnd(Generic[_T]):
-    """Gives something to a block in a generator, at the end of which it calls a function.
+    """Context manager that returns `given` and calls `close` at the end of the block.
 
-    Not when the generator is closed or dropped: the garbage collector drops it in whichever thread
-    it runs, maybe one that holds a lock, as of `threading`, that those need which `close` waits
-    for. Nothing may wait there. The threads of a pool that is dropped end soon, with what they were
-    given.
+    For blocks in a generator: it does not call `close` on GeneratorExit, when the generator is
+    closed or garbage-collected. The garbage collector runs in an arbitrary thread, which may hold a
+    lock (such as one of `threading`) that the threads that `close` waits for need: a deadlock. The
+    threads of a pool that is not shut down exit soon by themselves, once they have finished the
+    work they were given.
 
-    It is no generator itself: one in which an error was raised is part of a cycle in Python 3.10,
-    and would keep what it holds until the garbage collector comes.
+    It is a class and not a generator function: in Python 3.10 a generator in which an error was
+    raised is part of a reference cycle, and would keep what it holds until the next collection.
     """
 
     def __init__(self, given: _T, close: Callable[[], object]) -> None:
@@ -41,11 +42,10 @@ class AtEnd(Generic[_T]):
 
 
 def interleave_ahead(sources: Iterable[Iterable[_T]], num_threads: int) -> AtEnd[Iterator[_T]]:
-    """Gives the items of several sources, one of each in turn, always in the same order.
+    """Returns the items of several sources in turn, one from each, always in the same order.
 
     Args:
-      sources: each is iterated by one thread at a time, one item ahead. They are taken as they are
-        needed.
+      sources: each is iterated by one thread at a time, one item ahead. They are requested lazily.
       num_threads: how many are iterated at once. 1: one source after the other.
     """
     pool = futures.ThreadPoolExecutor(num_threads)
@@ -75,17 +75,17 @@ def _interleave(
 def map_ahead(
     function: Callable[[_T], _R], items: Iterable[_T], num_threads: int, *, in_order: bool
 ) -> AtEnd[Iterator[_R]]:
-    """Gives what a function returns for each item.
+    """Returns the result of a function for each item.
 
-    Each thread takes an item and works on it, so that the next item is made, which one thread does
-    at a time, while the others work on those before it.
+    Each thread fetches an item and works on it. Only one thread at a time fetches, while the others
+    work on earlier items.
 
     Args:
-      function: called by threads, while what it returned for earlier items is in use.
-      items: iterated by the same threads, as they are needed: `num_threads` ahead.
-      num_threads: how many there are.
-      in_order: whether results, and the error of an item, come in the order of the items, or as
-        they are done.
+      function: called by the threads, while results for earlier items are in use.
+      items: iterated by the same threads, lazily: up to `num_threads` ahead.
+      num_threads: number of threads.
+      in_order: whether results, and the error of an item, come in the order of the items or as they
+        are completed.
     """
     pool = futures.ThreadPoolExecutor(num_threads)
     return _until_done(_map(function, iter(items), num_threads, in_order, pool), pool)

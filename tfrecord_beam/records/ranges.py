@@ -1,4 +1,4 @@
-"""Byte ranges: how files are cut into pieces that workers read beside each other."""
+"""Byte ranges: how files are split into pieces that workers read in parallel."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from tfrecord_beam.records.window import NO_STOP
 
 MIN_RANGE_BYTES = 32 << 20
 MAX_RANGE_BYTES = 128 << 20
-"""Between these bounds a range takes some tenths of a second: long beside what starting it costs,
-short enough to even out the load of the workers."""
+"""Between these bounds a range takes some tenths of a second: long compared with its startup cost,
+short enough to balance the load of the workers."""
 
 _RANGES_WANTED = 128
 
@@ -22,10 +22,10 @@ class FileRange:
 
     Attributes:
       path: path or URL.
-      start: first offset at which a record of the range may start.
-      stop: first offset at which it may not; None, or `size` and more: up to the end.
-      size: size of the file as its store tells it, or None.
-      splittable: whether a part of it may be read by others, once it is being read.
+      start: records of the range start at or after this offset.
+      stop: and before this one; None, or `size` and more: up to the end of the file.
+      size: size of the file as reported by its store, or None.
+      splittable: whether the range may be split further once it is being read.
     """
 
     path: str
@@ -35,17 +35,18 @@ class FileRange:
     splittable: bool = True
 
     def resolve_stop(self, stop: int | None) -> int:
-        """Returns the offset that a stop means: `NO_STOP` for None, and from `size` on.
+        """Returns the offset for a stop: `NO_STOP` for None, and for `size` or more.
 
-        A store may tell less than what it gives, so the last range goes to where the content ends.
+        A store may report a smaller size than reads return, so the last range goes on to the end of
+        the content.
         """
         return NO_STOP if stop is None or (self.size is not None and stop >= self.size) else stop
 
 
 def choose_range_bytes(total_bytes: int) -> int:
-    """Returns the size of ranges for so many bytes of files.
+    """Returns the size of the ranges for files of `total_bytes` in all.
 
-    As many ranges as some dozen workers want, in bounds between which a range is worth its cost.
+    It gives enough ranges for some dozen workers, within bounds that keep a range worth its cost.
 
     >>> choose_range_bytes(1 << 20) == MIN_RANGE_BYTES
     True
@@ -61,11 +62,11 @@ def split_file(
     compression: str | None = "auto",
     splittable: bool = True,
 ) -> Iterator[FileRange]:
-    """Yields the ranges of one file; the last may be half as large again as the others.
+    """Yields the ranges of one file; the last may be up to 1.5 times as large as the others.
 
-    A compressed file is one range, never `splittable`. Where only its content tells that it is
-    compressed, it is cut like a plain one: the range that begins at 0 then reads all of it and the
-    others nothing.
+    A file is one range, never `splittable`, if `compression` or, with "auto", its suffix says that
+    it is compressed. If only its content shows that, it is split like an uncompressed one: the
+    range that begins at 0 then reads all of it, the others nothing.
     """
     codec = resolve_codec(compression)
     if codec == "auto":

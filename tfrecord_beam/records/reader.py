@@ -1,22 +1,23 @@
 """Reads the records of one byte range of one file, block by block.
 
 **Which records belong to a range.** A record belongs to the range in which its frame starts.
-TFRecord has no sync marker, so a range that does not begin at 0 searches its first record: the
-first offset at which a length fits its CRC, the frame fits the file and the payload fits its CRC.
-It ends with the last record that starts before its stop; the next one it reads only to check it,
-for if that is damaged, nobody else could tell that it is there: the next range's search would pass
-over it. So damage belongs to the range of the record before it.
+TFRecord has no sync marker, so a range that does not begin at 0 searches for its first record: the
+first offset at which the length matches its CRC, the frame fits into the file and the payload
+matches its CRC. The range ends with the last record that starts before its stop. The reader also
+checks the record after that, because the next range would miss it if it is damaged: its search
+would skip it. So damage belongs to the range of the record before it.
 
-No search can be sure, for a payload may hold TFRecord data itself. Each reader therefore tells what
-it covered, and `tfrecord_beam.records.coverage` checks that the ranges of a file tile it. For the
-same reason an error in a range that began with a search says that there may be no damage.
+No search can be certain, because a payload may itself contain TFRecord data. Each reader therefore
+reports what it covered, and `tfrecord_beam.records.coverage` checks that the ranges of a file tile
+it. For the same reason an error in a range that began with a search says that there may be no
+damage.
 
-**Compressed files** cannot be entered in the middle: the range that begins at 0 reads all of the
-file, the others nothing. Their offsets count bytes of the decompressed content.
+**Compressed files** cannot be read from the middle: the range that begins at 0 reads the whole
+file, the others read nothing. Offsets count bytes of the decompressed content.
 
-**Memory** is bounded by the block size, or by the largest record if that is larger, which is 2 GiB
-at most. A length is believed only after its CRC was checked, and memory grows only with the bytes
-that are there.
+**Memory** is bounded by the block size, or by the largest record (at most 2 GiB) if that is larger.
+A length is trusted only after its CRC has been checked, and memory grows only with bytes that the
+file really holds.
 """
 
 from __future__ import annotations
@@ -42,14 +43,14 @@ from tfrecord_beam.records.search import find_record
 from tfrecord_beam.records.window import CHUNK_BYTES, NO_STOP, Window
 
 BLOCK_BYTES = 8 << 20
-"""Default bound on a block: the cost of a block vanishes beside that of its records."""
+"""Default bound on a block: large enough for the overhead per block to be negligible."""
 
 _MAX_BATCH_BYTES = 512 << 20
-"""Default bound on a block where `batch_size` says how many records it has: no runner passes on an
+"""Default bound on a block when `batch_size` sets its number of records: no runner can pass on an
 element of 2 GiB, and a batch may take more memory than its records."""
 
 _MOST_BATCH_BYTES = (1 << 31) - 1
-"""What `batch_bytes` may be at most: so much memory may be asked for at once."""
+"""Upper limit of `batch_bytes`: so much memory may be requested at once."""
 
 SEARCHED = (
     "the range begins inside the file: either the file is damaged there, or it is whole, but "
@@ -65,9 +66,9 @@ class ReadOptions:
     """How files are read.
 
     Attributes:
-      compression: "auto" to look at each file, or a codec; see `compression.resolve_codec`.
-      validate_crc: False: no CRC is computed while records are read one after the other; only the
-        search for the first record of a range still does.
+      compression: "auto" to detect it for each file, or a codec; see `compression.resolve_codec`.
+      validate_crc: False: no CRCs are checked while records are read one after the other; only the
+        search for the first record of a range still checks them.
       batch_size: records in each block; the last block of a range may have fewer. None: as many
         as fit into `batch_bytes`.
       batch_bytes: bound on the size of a block's frames; one larger record makes one larger block.
@@ -92,12 +93,12 @@ def no_index(path: str) -> FileIndex | None:
 
 
 def claim_all(offset: int) -> int | None:
-    """The `claim` of a reader that shares its range with nobody."""
+    """The `claim` of a reader whose range is never split."""
     return None
 
 
 class RecordReader:
-    """Iterates once over a range: over its blocks, and what is corrupt between them.
+    """Iterates once over a range: yields its blocks, and the corrupt parts between them.
 
     Example:
       >>> import tempfile
@@ -112,16 +113,17 @@ class RecordReader:
       file_range: what to read.
       open_file: opens a path for binary reading.
       options: how to read.
-      collect_corrupt: give a `CorruptRecord` for each part that cannot be read, in its place among
-        the blocks, and go on with the next record that can be read. False: raise.
-      claim: called with the offset of the last record of each block before the block is yielded;
-        returns None if the reader may have it all, else the offset from which on others read.
-        For a compressed file it is told how far reading got, and what it returns does not matter.
-      read_index: returns the index of a file, None if there is none: then a range that begins
+      collect_corrupt: yield a `CorruptRecord` for each part that cannot be read, in its place among
+        the blocks, and continue with the next readable record. False: raise.
+      claim: called with the offset of the last record of each block before the block is yielded.
+        Returns None if the whole block is claimed, else the offset of the split: records that start
+        at or after it belong to the residual and are dropped. For a compressed file the argument is
+        how far reading has got in the stored file, and the result is ignored.
+      read_index: returns the index of a file, or None if it has none: then a range that begins
         inside the file searches for its first record.
 
     Raises:
-      CorruptRecordError: while iterating, where the content is not whole records.
+      CorruptRecordError: while iterating, if the content is not a sequence of intact records.
     """
 
     def __init__(
@@ -159,7 +161,7 @@ class RecordReader:
 
     @property
     def consumed_bytes(self) -> int:
-        """How far the running iteration got in the file as it is stored."""
+        """How far the current iteration has got in the stored, possibly compressed, file."""
         return self._window.consumed_bytes
 
     def __iter__(self) -> Iterator[RecordBlock | CorruptRecord]:
@@ -176,14 +178,14 @@ class RecordReader:
             if not self._window.seekable:
                 if self._range.start:
                     return
-                self._stop = NO_STOP  # the range that begins at 0 reads it all
+                self._stop = NO_STOP  # the range that begins at 0 reads the whole file
             if self._range.start and not self._find_first():
                 return
             self._first_offset = self._window.offset
             yield from self._read()
         except OSError as error:
             if error.errno is not None and error.filename is None:
-                error.filename = self._range.path  # a failed read does not say of which file
+                error.filename = self._range.path  # a failed read does not name its file
             raise
         finally:
             raw.close()
@@ -199,7 +201,7 @@ class RecordReader:
                 if block.num_records:
                     yield block
                 if block.num_records < found:
-                    break  # others read the rest
+                    break  # the rest belongs to the residual
             elif error := find_damage(window, scan):
                 yield self._set_aside(error)
             elif window.ended:
@@ -221,7 +223,7 @@ class RecordReader:
         )
 
     def _wants_more(self, scan: Scan) -> bool:
-        """Whether the records found are less than a batch, and the next may come into memory."""
+        """Whether the records found do not fill a batch, and the next one can be read."""
         if self._options.batch_size is None or not len(scan.offsets):
             return False
         if scan.status != ScanStatus.MORE or self._window.ended:
@@ -230,14 +232,14 @@ class RecordReader:
         return scan.needed <= HEADER_BYTES or not self._window.is_out_of_reach(needed)
 
     def _fill_batch(self, scan: Scan) -> None:
-        """Brings more of a batch into memory: what it may take, lest it come in small steps."""
+        """Reads more of a batch: its estimated size at once, rather than in small steps."""
         window, found = self._window, len(scan.offsets)
         whole = scan.end - window.begin
         guess = whole * ((self._options.batch_size or 0) + 1) // found
         window.fill(max(whole + scan.needed, guess), stop=self._stop)
 
     def _take(self, scan: Scan) -> RecordBlock:
-        """Claims the records that were found and steps over those that are ours."""
+        """Claims the records found and moves past those that this reader keeps."""
         window = self._window
         block = RecordBlock(
             file=self._range.path,
@@ -262,7 +264,7 @@ class RecordReader:
         return ours
 
     def _find_first(self) -> bool:
-        """Goes to the first record of a range that begins inside the file, if it holds one."""
+        """Goes to the first record of a range that begins inside the file, if it has one."""
         window = self._window
         index = self._read_index(self._range.path)
         if index is None or not find_by_index(window, index, self._range.start):
@@ -272,7 +274,7 @@ class RecordReader:
         return window.offset < self._stop and not self._reached_end
 
     def _check_next_record(self) -> Iterator[CorruptRecord]:
-        """Looks at the record behind the range: if it is damaged, only this range can tell."""
+        """Checks the record after the range: if it is damaged, only this range can report it."""
         window = self._window
         while self._options.validate_crc and not self._reached_end:
             scan = kernel.scan(window.data, start=window.begin, max_records=1)
@@ -294,7 +296,7 @@ class RecordReader:
                 window.fill(scan.needed, stop=self._stop)
 
     def _set_aside(self, error: CorruptRecordError) -> CorruptRecord:
-        """Raises `error`, which is at `begin`, or steps over what is corrupt there."""
+        """Raises `error`, which is located at `begin`, or steps over the corrupt part there."""
         error = error.located(record=self._next_record)
         if self._has_searched:
             error = CorruptRecordError(error.message, error.location, SEARCHED)

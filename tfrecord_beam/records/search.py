@@ -1,9 +1,9 @@
-"""Finds a record in a file of which it is not known where its records begin.
+"""Finds a record in a file when it is not known where its records begin.
 
-**Cost.** The CRC of a length is computed at each byte that is passed over, and where it fits, which
-chance does once in 4 billion bytes, that of the payload. A file made to slow a reader down can hold
-many such lengths, and each costs as much as its size, 2 GiB at most: 1000 lengths of 16 MiB took
-4 seconds.
+**Cost.** At each byte passed over, the CRC of a possible length field is computed; if it matches,
+which happens by chance once in 4 billion bytes, so is the CRC of the payload. A file crafted to
+slow a reader down can hold many lengths with matching CRCs, and each costs reading that many bytes,
+2 GiB at most: 1000 lengths of 16 MiB took 4 seconds.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from tfrecord_beam.records.block import FRAME_BYTES, HEADER_BYTES, MAX_FRAME_BYT
 from tfrecord_beam.records.window import NO_STOP, Window
 
 _MAX_SEARCHED_BYTES = 256 << 20
-"""Where the end of the content is not known, the search passes over longer frames."""
+"""If the end of the content is unknown, the search ignores frames that reach further than this."""
 
 _MAX_FOLLOWED_BYTES = 64 << 10
-"""How far frames are followed to tell real ones from others that look like them."""
+"""How far frames are followed to distinguish real ones from lookalikes."""
 
 _EIGHT = (8).to_bytes(8, "little")
 _EIGHT_FRAME_BYTES = len(_EIGHT) + FRAME_BYTES
 
 
 def find_record(window: Window, *, stop: int = NO_STOP) -> bool:
-    """Goes to the first whole record from `begin` on, if one starts before the offset `stop`.
+    """Goes to the first intact record from `begin` on and returns True, if it starts before `stop`.
 
-    Otherwise to the end of the content, or to some offset from `stop` on.
+    Otherwise goes to the end of the content, or to some offset at or after `stop`.
     """
     while window.offset < stop:
         candidate = kernel.find_record(
@@ -55,21 +55,23 @@ def find_record(window: Window, *, stop: int = NO_STOP) -> bool:
 
 
 def find_record_behind(window: Window, end: int) -> bool:
-    """Goes to the first record from `begin` on that is not part of a damaged one up to `end`.
+    """Goes to the first record from `begin` on that is not part of a damaged record up to `end`.
 
-    The damaged record may hold TFRecord data itself, or it may have been cut short, with others
-    written behind it. In the first case a row of frames inside it breaks off at its end at the
-    latest, for its own CRC stands there. So only a row counts that reaches `end` without a break.
-    From where a row breaks the search goes on. Behind `end`, any record counts, a damaged one too
-    if its length is right.
+    A damaged record may contain TFRecord data, or it may have been cut short and other records
+    written after it. In the first case a row of consecutive frames inside it breaks at its end at
+    the latest, because the CRC of the damaged record stands there. So a record before `end` counts
+    only if the row of frames that starts with it reaches `end` without a break. Where a row breaks,
+    the search continues. From `end` on any record counts, even a damaged one if its length matches
+    its CRC.
 
     Args:
       window: where to look; it is at the damaged record's payload.
-      end: offset of the end of the damaged record, by its length.
+      end: offset of the end of the damaged record, according to its length.
 
     Returns:
-      Whether the record found may be part of the damaged one all the same, because the content
-      ended before `end`: then a row must reach the end of the content, and it may be a cut one.
+      Whether the record found may still be part of the damaged one. That is so if the content ends
+      before `end`: then it is enough that the row reaches the end of the content, and it may be the
+      beginning of a row inside a damaged record that was cut off there.
     """
     end = min(end, NO_STOP)
     while find_record(window, stop=end):
@@ -89,9 +91,9 @@ def find_record_behind(window: Window, end: int) -> bool:
 
 
 def follow_row(window: Window, end: int) -> None:
-    """Goes from a record to where the row of frames that begins with it reaches `end` or breaks.
+    """Follows the row of consecutive frames from `begin` on until it reaches `end` or breaks.
 
-    It breaks at the end of the content, too.
+    The end of the content also breaks it.
     """
     while window.offset < end:
         scan = kernel.scan(window.data, start=window.begin, stop=end - window.position)
@@ -109,11 +111,11 @@ def follow_row(window: Window, end: int) -> None:
 
 
 def _is_whole(window: Window, needed: int) -> bool:
-    """Whether the frame at `begin` is known to be good; where it is large, it is read to find out.
+    """Whether the frame at `begin` is known to be intact; a large frame is read to find out.
 
     Args:
       window: where to look.
-      needed: bytes of the frame, 0 where it was in memory and is good.
+      needed: bytes of the frame, 0 if it was in memory and has been checked.
     """
     if needed > MAX_FRAME_BYTES:
         return False
@@ -124,11 +126,11 @@ def _is_whole(window: Window, needed: int) -> bool:
 
 
 class _Row(NamedTuple):
-    """Frames that follow on each other. Of two rows the larger tuple is the more credible one.
+    """A row of consecutive frames. Of two rows the larger tuple is the more credible one.
 
     Attributes:
-      goes_on: whether there are some, and what follows on them may be another.
-      intact: minus the number of damaged frames in it; 0 where it breaks off.
+      goes_on: whether the row has frames and does not break off after them.
+      intact: minus the number of damaged frames in the row; 0 if it breaks off.
       size: bytes in its frames.
     """
 
@@ -138,11 +140,16 @@ class _Row(NamedTuple):
 
 
 def _is_lookalike(window: Window) -> bool:
-    """Whether the record found at `begin` is none: then there is one, or damage, a header further.
+    """Whether the frame at `begin` is not real; then the next one starts 12 bytes further on.
 
-    A payload of 8 bytes and its CRC look like a header. If the payload is the number 8, the next
-    frame's header, 8 bytes and their CRC, looks like what follows on that header. So where records
-    spell 8 there are two rows of frames; the one that breaks off first is not real.
+    A payload of 8 bytes followed by its CRC has the form of a header. If that payload is the number
+    8, the header is valid, and the next frame's length and CRC have the form of its payload::
+
+      real frames   | 8 | crc | 8 | crc | length | crc | payload ...
+      lookalike               | 8 | crc | 8 bytes| crc |
+
+    So where records hold the number 8, frames are ambiguous: there are two rows of them, 12 bytes
+    apart. The one that breaks off first is not real.
     """
     if window.data[window.begin :][:8] != _EIGHT:
         return False
@@ -152,10 +159,11 @@ def _is_lookalike(window: Window) -> bool:
 
 
 def _follow(window: Window, begin: int) -> _Row:
-    """Follows the row of frames from the index `begin` on, in the data that are in memory.
+    """Follows the row of frames that starts at the index `begin`, within the data in memory.
 
-    A damaged frame breaks both rows at one place. So a row is followed over it, if it goes on
-    behind it as if that was one of the frames that spell 8.
+    One damaged frame breaks both rows at the same place and would decide nothing. So a damaged
+    frame is stepped over as if it were a frame with 8 bytes of payload, and the row breaks off only
+    if no intact frame follows.
     """
     index, damaged = begin, 0
     while True:

@@ -1,11 +1,11 @@
-"""Shares of files: what each of several workers reads, and the proof that nothing is lost.
+"""Divides files among workers that do not communicate, and verifies that no record is lost.
 
-The workers of a training job do not talk to each other about what they read, so that none can
-check what all have covered, as a pipeline does. But where a byte range begins is told by a search
-that gives the same result whoever makes it. So the reader of each range, which knows where its own
-last record ends, repeats the search of the range behind it, and fails unless that begins right
-there. The range at 0 begins right; hence, if no reader fails, every range begins where the one
-before it ended, and together they hold each record once.
+The workers of a training job do not exchange what they read, so none of them can check the coverage
+of all, as a pipeline does. But the search that finds the beginning of a byte range gives the same
+result in every worker. So the reader of each range, which knows where its last record ends, repeats
+the search of the next range and fails unless that begins right there. The range at 0 is right;
+hence, if no reader fails, every range begins where the one before it ended, and together they hold
+each record once.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from tfrecord_beam.records.ranges import MAX_RANGE_BYTES, FileRange, split_file
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
 
 _RANGES_EACH = 16
-"""Ranges in each share at least, if files can be cut: then shares differ by some percent."""
+"""Minimum number of ranges per share, if files can be split: shares differ by a few percent."""
 
 _SEARCHED_BYTES = 1 << 20
-"""How much is read at first to repeat a search, which mostly ends with the record it begins in."""
+"""Size of the first read of a repeated search, which mostly ends after the record it begins in."""
 
 
 class Piece(NamedTuple):
@@ -47,10 +47,10 @@ class Piece(NamedTuple):
 def share_files(
     files: Sequence[FileEntry], num_shares: int, *, compression: str | None = "auto"
 ) -> list[list[Piece]]:
-    """Returns the pieces of files in shares of nearly the same size, each in the order of files.
+    """Returns the pieces of files in shares of nearly equal size, each in the order of the files.
 
-    The same arguments give the same shares. Compressed files are not cut, nor are any for a single
-    share.
+    The same arguments give the same shares. Compressed files are not split, and with a single share
+    no files are.
 
     >>> [[piece]] = share_files([FileEntry("a.tfrecord", 100)], 1)
     >>> piece.ranges[piece.position]
@@ -58,7 +58,7 @@ def share_files(
 
     Args:
       files: what to share.
-      num_shares: how many shares; some are empty if there is less to share.
+      num_shares: how many shares; some are empty if there are fewer pieces.
       compression: as for `split_file`.
     """
     total = sum(file.size for file in files)
@@ -73,7 +73,7 @@ def share_files(
 
 
 def _deal(pieces: Sequence[Piece], num_shares: int) -> list[list[Piece]]:
-    """Gives the largest piece that is left to who has least, until none is left."""
+    """Assigns the pieces, largest first, each to the share that has the fewest bytes so far."""
     sizes = [_size(piece.ranges[piece.position]) for piece in pieces]
     shares: list[list[int]] = [[] for _ in range(num_shares)]
     loads = [(0, share) for share in range(num_shares)]
@@ -91,11 +91,11 @@ def _size(file_range: FileRange) -> int:
 def read_piece(
     piece: Piece, options: ReadOptions = ReadOptions(), *, on_corrupt: OnCorrupt | None = None
 ) -> Iterator[RecordBlock]:
-    """Yields the records of a piece as blocks, then proves that the next piece follows on it.
+    """Yields the records of a piece as blocks, then verifies that the next piece begins at its end.
 
     Args:
       piece: what to read.
-      options: how to read; those of all pieces of a file have to be the same but for `batch_size`.
+      options: how to read; must be the same for all pieces of a file, except `batch_size`.
       on_corrupt: called with each part that cannot be read; None: raise.
 
     Raises:
@@ -109,7 +109,7 @@ def read_piece(
         elif on_corrupt is not None:
             on_corrupt(part)
     covered = reader.covered()
-    if covered.end > covered.begin:  # else the piece before this one has looked here too
+    if covered.end > covered.begin:  # else the piece before this one checks beyond it, too
         _check_following(covered, piece.ranges[piece.position + 1 :], options)
 
 
@@ -134,7 +134,7 @@ def _check_following(
 
 
 def _find_first(file_range: FileRange, options: ReadOptions) -> int | None:
-    """Returns where the first record is that a reader of the range will find, if there is one."""
+    """Returns the offset of the first record that a reader of the range finds, None without one."""
     options = dataclasses.replace(options, batch_size=1, batch_bytes=_SEARCHED_BYTES)
     reader = _open(file_range, options, collect_corrupt=True)
     next(iter(reader), None)

@@ -1,11 +1,11 @@
 """The part of a file's content that is in memory while it is read from front to back.
 
-**Where the content ends.** A plain file is read as far as it reached when it was opened, so that a
-reader comes to an end however fast a writer adds to the file; one that is cut meanwhile is damaged.
-But what a store tells for the size can be less than what it gives, where it decompresses on the
-way. So its word counts only if nothing can be read there at that moment, or if it tells more at
-once, for then the file grows. Otherwise, and where content is compressed, its end is where nothing
-more comes.
+**Where the content ends.** An uncompressed file is read up to the size it had when it was opened,
+so that reading ends even while a writer keeps appending; a file that shrinks while it is read is
+reported as damaged. But a store that decompresses on the fly may report a smaller size than reads
+return. So the size that the store reports (seek to the end) is trusted only if a read at that
+offset returns nothing, or if the reported size has grown by then, because the file is being
+appended to. Otherwise, and for compressed content, the end is where reads return nothing more.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tfrecord_beam.records.decompression import BinaryFile
 NO_STOP = sys.maxsize
 
 CHUNK_BYTES = 8 << 20
-"""How much is read at a time at least: on an object store each read is a request."""
+"""Size of a read: on an object store each read is a request, so small ones are slow."""
 
 _MIN_READ_BYTES = 64 << 10
 
 
 class Window:
-    """A growing window on a file's content. Indexes count in `data`.
+    """A growing window on a file's content. An index counts from the start of `data`.
 
     Args:
       raw: the file, at its start.
@@ -36,19 +36,19 @@ class Window:
       codec: "auto" or one of `compression`'s.
       start: offset in the content to begin at. Compressed content always begins at 0.
       chunk_bytes: how much is read at a time; memory is about twice this, or the largest frame.
-      first_bytes: how much is read at first, for who may not want it all; then twice as much, ...
-        None: `chunk_bytes`.
+      first_bytes: size of the first read, for callers that may not need more; it doubles with each
+        read up to `chunk_bytes`. None: `chunk_bytes`.
 
     Attributes:
       path: the file's name.
-      codec: the codec that the file has.
+      codec: the codec of the file.
       data: the bytes in memory.
-      begin: index of the next byte to look at; what is before it may be dropped.
-      end: offset of the end of the content, or None where reading must find it.
+      begin: index of the next byte to look at; bytes before it may be dropped.
+      end: offset of the end of the content, or None if it is only known once reading reaches it.
       ended: whether `data` reaches to the end of the content.
-      failure: why the content ended before its end, or None.
-      anchor: offset to which `move_to` will come back, or None. Where the content is not seekable,
-        it is kept in memory from there on.
+      failure: why the content ended early, or None.
+      anchor: offset to which `move_to` will return, or None. If the content is not seekable, it is
+        kept in memory from there on.
     """
 
     def __init__(
@@ -104,22 +104,23 @@ class Window:
 
     @property
     def consumed_bytes(self) -> int:
-        """How far reading got in the file as it is stored."""
+        """How far reading has got in the stored, possibly compressed, file."""
         return self._raw.tell()
 
     @property
     def seekable(self) -> bool:
-        """Whether the content can be read at any offset: that of a compressed file cannot."""
+        """Whether the content can be read at any offset; compressed content cannot."""
         return self.codec == "none"
 
     def fill(self, needed: int = 0, *, stop: int = NO_STOP) -> None:
-        """Reads on, towards `needed` bytes from `begin` on in memory.
+        """Reads more, to get closer to `needed` bytes from `begin` on in memory.
 
-        One call at most doubles what is kept, so memory never grows far beyond what is there.
+        One call at most doubles the bytes kept, so a wrong `needed` cannot make memory grow far
+        beyond what the file holds.
 
         Args:
-          needed: bytes from `begin` on that the caller cannot do without.
-          stop: offset in the content beyond which little is wanted.
+          needed: bytes from `begin` on that the caller requires.
+          stop: offset in the content beyond which the caller needs little.
         """
         keep = self.begin
         if self.anchor is not None and not self.seekable:
@@ -150,7 +151,7 @@ class Window:
             self.ended = True
 
     def _check_size(self) -> None:
-        """Sets `failure` if a file is smaller now than when it was opened."""
+        """Sets `failure` if the file is smaller now than when it was opened."""
         if self.end is None or self._position + self._filled >= self.end:
             return
         size = self._raw.seek(0, os.SEEK_END)
@@ -162,13 +163,13 @@ class Window:
             )
 
     def require(self, size: int) -> bool:
-        """Returns whether there are `size` bytes from `begin` on, and brings them into memory."""
+        """Reads `size` bytes from `begin` on into memory; returns False if there are fewer."""
         while self.left < size and not self.ended:
             self.fill(size)
         return self.left >= size
 
     def move_to(self, offset: int) -> None:
-        """Goes to an offset: one in memory, or, in a seekable content, any."""
+        """Goes to an offset: any if the content is seekable, else one that is in memory."""
         if self._position <= offset <= self._position + self._filled:
             self.begin = offset - self._position
             return
@@ -178,7 +179,7 @@ class Window:
         self.ended = self.end is not None and offset >= self.end
 
     def skip_to(self, offset: int) -> None:
-        """Goes forward to an offset, or to the end of the content where that comes first."""
+        """Goes forward to an offset, or to the end of the content if that comes first."""
         if self.end is not None:
             self.move_to(min(offset, self.end))
             return
@@ -189,11 +190,11 @@ class Window:
 
     @property
     def length(self) -> int:
-        """What stands at `begin`, taken for the length in a header."""
+        """The bytes at `begin` read as the length field of a header."""
         return int.from_bytes(self.data[self.begin :][:8], "little")
 
     def has_right_length(self) -> bool:
-        """Whether there is a header at `begin`, by its CRC."""
+        """Whether the bytes at `begin` are a header whose length matches its CRC."""
         header = self.data[self.begin :][:HEADER_BYTES]
         stored = int.from_bytes(header[8:], "little")
         return len(header) == HEADER_BYTES and stored == kernel.masked_crc32c(header[:8])
@@ -203,14 +204,14 @@ class Window:
         return self.end is not None and self.offset + needed > self.end
 
     def is_out_of_reach(self, needed: int) -> bool:
-        """Whether `needed` bytes from `begin` on are more than a record has, or are not there."""
+        """Whether `needed` bytes exceed the largest frame, or the known end of the content."""
         return needed > MAX_FRAME_BYTES or self.is_beyond_end(needed)
 
     def search_limit(self, most_bytes: int) -> int:
-        """Returns the index at which a frame must end at the latest to lie in the content.
+        """Returns the index by which a frame must end to lie within the content.
 
         Args:
-          most_bytes: how far beyond `data` to look where the end of the content is not known.
+          most_bytes: how far beyond `data` a frame may reach if the end of the content is unknown.
         """
         if self.ended:
             return self._filled
@@ -219,13 +220,14 @@ class Window:
         return self._filled + most_bytes
 
     def is_far(self, needed: int) -> bool:
-        """Whether a frame is so large that it is better read twice than kept in memory."""
+        """Whether a frame is so large that it is better to read it twice than to keep it."""
         return self.seekable and needed > max(self._chunk_bytes, HEADER_BYTES)
 
     def check_frame(self, frame_bytes: int) -> tuple[int, int]:
         """Returns the stored and the computed masked CRC of the payload of the frame at `begin`.
 
-        The frame is read through a buffer of `chunk_bytes` and not kept. Needs a seekable content.
+        The frame is read through a buffer of `chunk_bytes` and not kept. The content must be
+        seekable.
         """
         here = self._raw.tell()
         self._raw.seek(self.offset + HEADER_BYTES)
@@ -244,7 +246,7 @@ class Window:
 
 
 def _find_end(raw: BinaryFile) -> int | None:
-    """Returns how far an open file reaches now; None where its store's word is not true."""
+    """Returns the current size of an open file; None if the size its store reports is wrong."""
     size = raw.seek(0, os.SEEK_END)
     is_more = bool(raw.read(1))
     return None if is_more and raw.seek(0, os.SEEK_END) == size else size
