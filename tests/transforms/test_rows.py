@@ -100,6 +100,16 @@ def test_there_and_back(tmp_path: pathlib.Path) -> None:
     assert len(sorted_rows(back)) == NUM_RECORDS
 
 
+@pytest.mark.parametrize("name", ["self", "as_dict"])
+def test_fields_that_are_names_of_rows_themselves(name: str) -> None:
+    schema = parse_schema(f'feature {{ name: "{name}" type: INT }}')
+    given = pa.record_batch({name: pa.array([[1]], pa.large_list(pa.int64()))})
+    [row] = to_rows(ToRows(schema), given)
+    assert getattr(row, name) == [1]
+    [back] = run(beam.Create([given]), ToRows(schema), FromRows(schema)).elements
+    assert back.to_pylist() == [{name: [1]}]
+
+
 def sorted_rows(batches: list[pa.RecordBatch]) -> list[Any]:
     return sorted((row for batch in batches for row in batch.to_pylist()), key=repr)
 

@@ -113,8 +113,10 @@ class _MakeRows(LibraryDoFn):
 
     def process(self, batch: pa.RecordBatch) -> Iterator[beam.Row]:
         batch = self._forms.convert(_select(batch, self._planned), Location())
-        for row in batch.to_pylist():
-            yield beam.Row(**row)
+        for values in batch.to_pylist():
+            row = beam.Row()
+            vars(row).update(values)  # as Row(**values) does, which takes no field `self`
+            yield row
 
 
 def _select(batch: pa.RecordBatch, planned: pa.Schema) -> pa.RecordBatch:

@@ -99,14 +99,11 @@ def to_mapping(row: Any) -> Mapping[str, Any] | None:
         return row
     if isinstance(row, tuple) and hasattr(row, "_fields"):
         return dict(zip(row._fields, row, strict=True))
-    if isinstance(row, type):
-        return None
-    if dataclasses.is_dataclass(row):
+    if dataclasses.is_dataclass(row) and not isinstance(row, type):
         return {field.name: getattr(row, field.name) for field in dataclasses.fields(row)}
-    if hasattr(row, "as_dict"):  # Beam's
-        fields = row.as_dict()
-        return fields if isinstance(fields, Mapping) else None
-    return None
+    as_dict = getattr(type(row), "as_dict", None)  # of Beam's, which may have a field of this name
+    fields = None if as_dict is None else as_dict(row)
+    return fields if isinstance(fields, Mapping) else None
 
 
 def _check_row(row: Any, index: int) -> Mapping[str, Any]:
