@@ -16,7 +16,7 @@ from tests.strategies import names
 from tfrecord_beam.errors import EncodeError
 from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.encode import RecordEncoder
-from tfrecord_beam.records.writing.frames import FramedRecords
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.schema.arrow import RecordType, decode_plan
 from tfrecord_beam.schema.encoding import NullValues
 

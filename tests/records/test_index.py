@@ -20,12 +20,12 @@ from tfrecord_beam.errors import CorruptRecordError, CoverageError
 from tfrecord_beam.records import index as index_module
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.coverage import check_coverage
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.index import FileIndex, IndexBuilder, index_path, read_index
 from tfrecord_beam.records.paths import DirectFileSystem, FileEntry, match_files
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import RecordReader
 from tfrecord_beam.records.shares import read_piece, share_files
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.index import write_index
 
 INNER = framed(*[b"inner %d" % number for number in range(40)])

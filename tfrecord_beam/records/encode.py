@@ -12,7 +12,7 @@ from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.kernel.plan import EncodePlan
 from tfrecord_beam.options import check_bool
-from tfrecord_beam.records.writing.frames import FramedRecords
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import (
     EncodedType,

@@ -9,11 +9,11 @@ import pytest
 from tests.records.writing.faulty import ALWAYS, FaultyFileSystem
 from tests.records.writing.folders import records_in
 from tfrecord_beam.errors import WriteError
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.table import count
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frame_file import FrameFile
-from tfrecord_beam.records.writing.frames import FramedRecords
 
 CODECS = ["none", "gzip", "zlib", "bz2", "zstd", "lz4", "snappy"]
 RECORDS = [b"one", b"", b"three" * 1000, bytes(range(256))]

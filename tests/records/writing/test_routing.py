@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.writing import routing
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.routing import cut, cut_at, hash_records, scatter, shuffle
 
 RECORDS = [b"%d" % (i // 2) * (i % 5) for i in range(200)]  # some of them equal

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tfrecord_beam.errors import EncodeError, WriteError
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing import runs, spill
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.runs import merge_runs
 from tfrecord_beam.records.writing.segments import Destination, Segment
 from tfrecord_beam.records.writing.spill import SpillWriter

@@ -11,10 +11,10 @@ import pytest
 
 from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.paths import DirectFileSystem
 from tfrecord_beam.records.writing import spill
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.segments import Destination, Segment, Segments, read_segments
 from tfrecord_beam.records.writing.spill import SpillWriter
 

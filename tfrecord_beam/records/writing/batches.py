@@ -8,9 +8,9 @@ import time
 import pyarrow as pa
 
 from tfrecord_beam.records.encode import RecordEncoder
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.hive import Partition
 from tfrecord_beam.records.writing.encoding import RowEncoding
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.partitions import partition_rows
 from tfrecord_beam.schema.features import FeatureKinds, check_kinds, merge_kinds

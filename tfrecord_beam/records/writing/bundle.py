@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from tfrecord_beam.errors import EncodeError, Location, SchemaError, WriteError
 from tfrecord_beam.options import count_of, describe
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.hive import Partition
 from tfrecord_beam.records.writing.batches import BatchEncoder, EncodedRows, encode_rows
 from tfrecord_beam.records.writing.elements import convert_elements
 from tfrecord_beam.records.writing.encoding import RowEncoding
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.routing import cut, cut_at, hash_records, scatter
 from tfrecord_beam.records.writing.segments import Destination, Segments

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import OutputFileSystem, discard
-from tfrecord_beam.records.writing.frames import FramedRecords
 
 
 class FrameFile:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfrecord_beam.records.block import FOOTER_BYTES, Int64Array
-from tfrecord_beam.records.writing.frames import FramedRecords
+from tfrecord_beam.records.frames import FramedRecords
 
 UInt64Array = np.ndarray[Any, np.dtype[np.uint64]]
 

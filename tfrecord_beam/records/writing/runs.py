@@ -19,8 +19,8 @@ from typing import Any
 from tfrecord_beam.errors import EncodeError
 from tfrecord_beam.records.block import FRAME_BYTES
 from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.writing.file_system import OutputFile
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.segments import Segment, SpillFiles
 
 BLOCK_BYTES = 64 << 10

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from tfrecord_beam.errors import CorruptRecordError, Location, WriteError
 from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.hive import Partition
-from tfrecord_beam.records.writing.frames import FramedRecords
 
 MAX_OPEN_FILES = 64
 """Spill files that a merge has open at once."""

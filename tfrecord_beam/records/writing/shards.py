@@ -11,10 +11,10 @@ import numpy as np
 
 from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.index import IndexBuilder
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.frame_file import FrameFile
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.routing import shuffle
 from tfrecord_beam.records.writing.runs import merge_runs

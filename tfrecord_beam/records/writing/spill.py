@@ -11,8 +11,8 @@ import contextlib
 from typing import Any
 
 from tfrecord_beam.errors import WriteError
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.runs import write_run
 from tfrecord_beam.records.writing.segments import Destination, Segment, Segments
 

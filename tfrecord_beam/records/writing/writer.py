@@ -15,11 +15,11 @@ from tfrecord_beam.errors import EncodeError, Location, WriteError
 from tfrecord_beam.options import check_choice, check_path
 from tfrecord_beam.records.block import FRAME_BYTES, MAX_RECORD_BYTES
 from tfrecord_beam.records.encode import RecordEncoder
+from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.writing.batches import BatchEncoder
 from tfrecord_beam.records.writing.compression import Compression
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.frame_file import FrameFile
-from tfrecord_beam.records.writing.frames import FramedRecords
 from tfrecord_beam.records.writing.names import check_file_path
 from tfrecord_beam.records.writing.placing import (
     check_free,

@@ -1,4 +1,4 @@
-"""Tests of tfrecord_beam.records.writing.frames."""
+"""Tests of tfrecord_beam.records.frames."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing_extensions import Buffer
 from tests.frames import framed
 from tfrecord_beam.errors import CorruptRecordError
 from tfrecord_beam.records.encode import RecordEncoder
-from tfrecord_beam.records.writing.frames import FramedRecords
+from tfrecord_beam.records.frames import FramedRecords
 
 RECORDS = [b"one", b"", b"\xff" * 300, b"four"]
 FRAMES = FramedRecords.from_records(RECORDS)
