@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import tfrecord_beam
+import tfrecord_beam.tensors
 
 PUBLIC = [
     "BeamRecordCsvTFXIO",
@@ -105,10 +106,12 @@ def test_names_are_these() -> None:
     assert list(tfrecord_beam.__all__) == PUBLIC
     assert set(PUBLIC) <= set(dir(tfrecord_beam))
     assert set(dir(tfrecord_beam.tfxio)) >= {*tfrecord_beam.tfxio.__all__} >= TFXIO_NAMES
+    assert "TorchDataset" in dir(tfrecord_beam.tensors)
 
 
 @pytest.mark.parametrize(
-    ("package", "submodules"), [(tfrecord_beam, SUBMODULES), (tfrecord_beam.tfxio, [])]
+    ("package", "submodules"),
+    [(tfrecord_beam, SUBMODULES), (tfrecord_beam.tfxio, []), (tfrecord_beam.tensors, [])],
 )
 def test_type_checkers_see_the_same_names(package: Any, submodules: list[str]) -> None:
     tree = ast.parse(pathlib.Path(package.__file__).read_text(encoding="utf-8"))

@@ -29,6 +29,7 @@ from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.transforms.convert import ConvertFiles
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.infer import InferSchema
+from tfrecord_beam.transforms.merge import Merge
 from tfrecord_beam.transforms.metrics import NAMESPACE
 from tfrecord_beam.transforms.read import BeamSource
 from tfrecord_beam.transforms.report import WriteReport
@@ -76,7 +77,10 @@ def run_pipeline(
     )
     text, result = run_for_text(
         lambda pipeline: (
-            pipeline | source | "Summarize" >> beam.CombineGlobally(_Summarize())  # type: ignore[no-untyped-call]
+            pipeline
+            | source
+            | "Summarize" >> beam.MapTuple(_summarize)
+            | "Merge" >> beam.CombineGlobally(Merge(Summary, _to_json))
         ),
         pipeline_options,
     )
@@ -209,34 +213,24 @@ class Summary:
         self.samples = by_file[:_SAMPLE_BATCHES]
 
 
-class _Summarize(beam.CombineFn):
-    """Combines (file, batch) pairs into a `Summary`, as JSON."""
+def _summarize(file: str, batch: pa.RecordBatch) -> Summary:
+    summary = Summary()
+    summary.add(file, batch)
+    return summary
 
-    def create_accumulator(self) -> Summary:
-        return Summary()
 
-    def add_input(self, summary: Summary, element: tuple[str, pa.RecordBatch]) -> Summary:
-        summary.add(*element)
-        return summary
-
-    def merge_accumulators(self, summaries: Iterable[Summary]) -> Summary:
-        merged = Summary()
-        for summary in summaries:
-            merged.merge(summary)
-        return merged
-
-    def extract_output(self, summary: Summary) -> str:
-        return json.dumps(
-            {
-                "rows": summary.columns.rows,
-                "batches": summary.batches,
-                "columns": summary.columns.to_json(),
-                "samples": [
-                    {"file": file, "rows": count, "first_rows": rows}
-                    for file, count, rows in summary.samples
-                ],
-            }
-        )
+def _to_json(summary: Summary) -> str:
+    return json.dumps(
+        {
+            "rows": summary.columns.rows,
+            "batches": summary.batches,
+            "columns": summary.columns.to_json(),
+            "samples": [
+                {"file": file, "rows": count, "first_rows": rows}
+                for file, count, rows in summary.samples
+            ],
+        }
+    )
 
 
 def _run(pipeline: beam.Pipeline) -> Any:

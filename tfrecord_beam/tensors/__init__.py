@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tfrecord_beam.lazy import import_on_use
+
 if TYPE_CHECKING:
     from tfrecord_beam.tensors.torch_dataset import TorchDataset as TorchDataset
 
+_MODULES = {"tfrecord_beam.tensors.torch_dataset": ["TorchDataset"]}
 
-def __getattr__(name: str) -> object:
-    if name != "TorchDataset":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from tfrecord_beam.tensors.torch_dataset import TorchDataset
-
-    return TorchDataset
+__getattr__, __dir__, __all__ = import_on_use(__name__, _MODULES)
