@@ -29,7 +29,12 @@ from tfrecord_beam.records.writing.publish import (
     tell_what_is_there,
 )
 from tfrecord_beam.records.writing.shards import Merge, ShardFile, merge, plan_merges
-from tfrecord_beam.records.writing.start import StartedWrite, check_mode, start_write
+from tfrecord_beam.records.writing.start import (
+    StartedWrite,
+    check_mode,
+    noticing_removal,
+    start_write,
+)
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
 from tfrecord_beam.transforms.workers import LibraryDoFn
@@ -71,7 +76,10 @@ class WriteSteps:
             yield from self.merge_one(pieces, write)
 
     def merge_one(self, pieces: Merge, write: StartedWrite) -> list[ShardFile]:
-        with self.write_timer.running():
+        with (
+            self.write_timer.running(),
+            noticing_removal(self.options, write, self.file_system),
+        ):
             return merge(pieces, self.options, write, self.file_system, BeamFileSystem().open)
 
     def plan_files(
@@ -102,7 +110,10 @@ class WriteSteps:
         self, publication: Publication, write: StartedWrite, *, is_remade: bool
     ) -> WrittenFile:
         try:
-            with self.write_timer.running():
+            with (
+                self.write_timer.running(),
+                noticing_removal(self.options, write, self.file_system),
+            ):
                 written = publish(
                     publication, self.options, write, self.file_system, is_remade=is_remade
                 )

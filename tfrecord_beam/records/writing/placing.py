@@ -57,7 +57,13 @@ def put_in_place(
     try:
         check_free(path, file_system, overwrite=overwrite)
         file_system.rename(hidden, path, replace=overwrite)
-    except WriteError:
+    except WriteError as error:
+        if file_system.find_size(hidden) is None:
+            raise WriteError(
+                "Expected the file under its temporary name until it is whole, found it removed",
+                Location(path),
+                "another write of the same file ended meanwhile",
+            ) from error
         if not (is_remade and file_system.are_equal(hidden, path)):
             raise
         file_system.delete([hidden])

@@ -138,8 +138,8 @@ def tell_what_is_there(
     if not there:
         return error
     shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
-    hint = f"{count_of(len(there), 'whole file')} of this name: {shown}"
-    return WriteError(error.message, error.location, hint)
+    hints = [error.hint, f"{count_of(len(there), 'whole file')} of this name: {shown}"]
+    return WriteError(error.message, error.location, "; ".join(filter(None, hints)))
 
 
 def finish(

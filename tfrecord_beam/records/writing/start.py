@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfrecord_beam.errors import WriteError
+from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
 from tfrecord_beam.records.writing.folder import open_folder
 from tfrecord_beam.records.writing.names import make_id
@@ -19,11 +20,13 @@ class StartedWrite(NamedTuple):
       id: no other write has it, not even a second run of the same pipeline.
       seed: of the shuffle.
       is_skipped: there are files already, and the mode is "ignore".
+      has_mark: there is a file at `mark_path` until it ends.
     """
 
     id: str
     seed: int
     is_skipped: bool = False
+    has_mark: bool = False
 
 
 def check_mode(
@@ -59,16 +62,42 @@ def start_write(
         is_skipped = options.mode == "ignore" and bool(own_files)
     write_id = make_id()
     seed = int(write_id, 16) if options.seed is None else options.seed
-    if not is_skipped and options.write_locality == "distributed" and has_end:
+    has_mark = not is_skipped and options.write_locality == "distributed" and has_end
+    if has_mark:
         try:
             file_system.create(mark_path(options, write_id)).close()
         except WriteError:
             with contextlib.suppress(WriteError):
                 file_system.remove_folder(options.names.temporary_folder(write_id))
             raise
-    return StartedWrite(write_id, seed, is_skipped)
+    return StartedWrite(write_id, seed, is_skipped, has_mark)
 
 
 def mark_path(options: WriteOptions, write_id: str) -> str:
     """Returns the path of a file that is there as long as a write is under way that has an end."""
     return f"{options.names.temporary_folder(write_id)}/started"
+
+
+@contextlib.contextmanager
+def noticing_removal(
+    options: WriteOptions, write: StartedWrite, file_system: OutputFileSystem
+) -> Iterator[None]:
+    """Says, where files of a write are missing, that another write has cleared them away.
+
+    Raises:
+      WriteError: instead of the OSError of the body, if the mark of the write is gone.
+    """
+    try:
+        yield
+    except OSError as error:
+        removed = False
+        with contextlib.suppress(WriteError):  # the first error is the one to tell
+            removed = write.has_mark and file_system.find_size(mark_path(options, write.id)) is None
+        if not removed:
+            raise
+        raise WriteError(
+            "Expected the temporary files of a write until it ends, found them removed",
+            Location(options.names.temporary_folder(write.id)),
+            "another write of the same name ended meanwhile; only those of mode='append' may run "
+            "at the same time",
+        ) from error

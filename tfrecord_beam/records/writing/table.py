@@ -27,7 +27,7 @@ from tfrecord_beam.records.writing.publish import (
     tell_what_is_there,
 )
 from tfrecord_beam.records.writing.shards import merge, plan_merges
-from tfrecord_beam.records.writing.start import StartedWrite, start_write
+from tfrecord_beam.records.writing.start import StartedWrite, noticing_removal, start_write
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -160,18 +160,19 @@ def write_batches(
         return []
     written: list[WrittenFile] = []
     try:
-        result = _write_bundle(batches, options, encoding, file_system, write, num_rows)
-        files = result.files + [
-            file
-            for pieces in plan_merges([result.segments])
-            for file in merge(pieces, options, write, file_system, DirectFileSystem().open)
-        ]
-        check_results([result], files)
-        publications = name_files(files, options, write)
-        ending = plan_ending(publications, options, write, file_system)
-        for publication in publications:
-            written.append(publish_file(publication, options, write, file_system))
-            publish_index(publication, file_system)
+        with noticing_removal(options, write, file_system):
+            result = _write_bundle(batches, options, encoding, file_system, write, num_rows)
+            files = result.files + [
+                file
+                for pieces in plan_merges([result.segments])
+                for file in merge(pieces, options, write, file_system, DirectFileSystem().open)
+            ]
+            check_results([result], files)
+            publications = name_files(files, options, write)
+            ending = plan_ending(publications, options, write, file_system)
+            for publication in publications:
+                written.append(publish_file(publication, options, write, file_system))
+                publish_index(publication, file_system)
         finish(written, ending, options, file_system)
     except BaseException as error:
         with contextlib.suppress(WriteError):  # the first error is the one to tell
