@@ -18,6 +18,7 @@ from apache_beam.transforms.window import (
     FixedWindows,
     GlobalWindow,
     GlobalWindows,
+    Sessions,
     TimestampedValue,
 )
 from apache_beam.utils.windowed_value import PaneInfo, PaneInfoTiming
@@ -26,7 +27,10 @@ from tests.records.writing.encodings import encoding_of
 from tests.records.writing.folders import paths_in, records_in
 from tests.tfxio.pipelines import run
 from tfrecord_beam import WriteError, WriteToTFRecord
+from tfrecord_beam.records.writing.file_system import OutputFile
 from tfrecord_beam.records.writing.options import Mode, WriteOptions
+from tfrecord_beam.transforms import write_steps
+from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 from tfrecord_beam.transforms.write_steps import PublishPane, WriteSteps
 
 
@@ -46,7 +50,7 @@ def stream() -> test_stream.TestStream:
     )
 
 
-def write_stream(windows: beam.WindowInto, transform: WriteToTFRecord) -> None:
+def write_stream(windows: beam.PTransform[Any, Any], transform: WriteToTFRecord) -> None:
     options = PipelineOptions([])
     options.view_as(StandardOptions).streaming = True
     pipeline = beam.Pipeline(runner=BundleBasedDirectRunner(), options=options)
@@ -94,9 +98,7 @@ def test_windows_and_late_panes(tmp_path: pathlib.Path, mode: Any) -> None:
         f"{FIRST}-1": [b"late"],
         f"{SECOND}-0": sorted(b"%d" % i for i in range(6, 12)),
     }
-    # Of what was temporary no file is left but what this runner gives up as the stream ends.
-    left = [path for path in paths_in(tmp_path) if path.startswith(".") and path[-1] != "/"]
-    assert len(left) <= 1
+    assert not [path for path in paths_in(tmp_path) if path.startswith(".") and path[-1] != "/"]
 
 
 def test_panes_of_the_global_window(tmp_path: pathlib.Path) -> None:
@@ -110,6 +112,35 @@ def test_panes_of_the_global_window(tmp_path: pathlib.Path) -> None:
     assert len(files) > 1
     assert set(files) == {f"pane-{i}-00000-of-00001" for i in range(len(files))}
     assert sorted(sum(files.values(), [])) == sorted([*(b"%d" % i for i in range(12)), b"late"])
+
+
+@pytest.mark.parametrize(
+    ("size", "num_spilled"), [(3, 0), (write_steps.SMALL_BYTES // 3, 0), (100_000, 13)]
+)
+def test_few_records_of_a_session_need_no_temporary_file(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, size: int, num_spilled: int
+) -> None:
+    created: list[str] = []
+
+    def create(file_system: BeamOutputFileSystem, path: str) -> OutputFile:
+        created.append(path)
+        return real(file_system, path)
+
+    real = BeamOutputFileSystem.create
+    monkeypatch.setattr(BeamOutputFileSystem, "create", create)
+    enlarge = beam.Map(lambda record: record.ljust(size)).with_output_types(bytes)
+    windows = beam.WindowInto(Sessions(60), allowed_lateness=1000)
+    write_stream(enlarge | windows, WriteToTFRecord(tmp_path / "a", num_shards=1))
+    [records] = files_in(tmp_path).values()
+    assert len(records) == 13
+    assert len(created) == 1 + num_spilled  # and one that becomes the file
+
+
+def test_a_late_record_leaves_nothing(tmp_path: pathlib.Path) -> None:
+    write_stream(beam.WindowInto(FixedWindows(60)), WriteToTFRecord(tmp_path / "a", num_shards=1))
+    files = files_in(tmp_path)
+    assert sorted(sum(files.values(), [])) == sorted(b"%d" % i for i in range(12))
+    assert paths_in(tmp_path) == [f"a-{name}.tfrecord" for name in files]
 
 
 def arrivals() -> list[beam.PTransform[Any, Any]]:
@@ -131,7 +162,7 @@ def test_files_are_given_once_they_are_there(tmp_path: pathlib.Path, bundle_repe
     assert sum(num_records for _, num_records, _ in files) == 5
     assert all(num_records == len(records) for _, num_records, records in files)
     names = {pathlib.Path(path).name for path, _, _ in files}
-    if bundle_repeat:  # of the first attempt at a bundle the spill file is left
+    if bundle_repeat:  # the first attempt at a pane has left its temporary file
         assert names == {path for path in paths_in(tmp_path) if not path.startswith(".")}
     else:  # nor is any hidden folder left, once all that came in is published
         assert names == {*paths_in(tmp_path)}

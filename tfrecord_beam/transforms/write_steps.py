@@ -28,7 +28,7 @@ from tfrecord_beam.records.writing.publish import (
     publish_locally,
     tell_what_is_there,
 )
-from tfrecord_beam.records.writing.shards import Merge, ShardFile, merge, plan_merges
+from tfrecord_beam.records.writing.shards import Merge, ShardFile, find_spills, merge, plan_merges
 from tfrecord_beam.records.writing.start import (
     StartedWrite,
     check_mode,
@@ -45,6 +45,14 @@ ENDING = "ending"
 SPILLS = "spills"
 """Tag of the output that has the spill files that are done with."""
 
+SMALL_BYTES = 16 << 10
+"""What a bundle has for a window goes through the grouping if it is not more, else in a file.
+
+Without that a window has a file of each bundle, a session of each record, and a record that comes
+too late leaves one behind. The worker that publishes a pane holds all that is small: of 10,000
+bundles 160 MB at most.
+"""
+
 
 class WriteSteps:
     """What the steps do, each with Beam's file systems."""
@@ -59,8 +67,10 @@ class WriteSteps:
     def start(self, _: bytes, has_end: bool) -> Iterator[StartedWrite]:
         yield start_write(self.options, self.file_system, has_end=has_end)
 
-    def open_bundle(self, write: StartedWrite) -> BundleWriter:
-        return BundleWriter(self.options, self.encoding, self.file_system, write)
+    def open_bundle(self, write: StartedWrite, small_bytes: int = 0) -> BundleWriter:
+        return BundleWriter(
+            self.options, self.encoding, self.file_system, write, small_bytes=small_bytes
+        )
 
     def close_bundle(self, writer: BundleWriter) -> BundleResult:
         with self.write_timer.running():
@@ -191,6 +201,9 @@ class WriteWindows(WriteBundles):
     def _writer_key(self, window: BoundedWindow) -> BoundedWindow | None:
         return window
 
+    def _open(self, write: StartedWrite) -> BundleWriter:
+        return self._steps.open_bundle(write, SMALL_BYTES)
+
     def _close(self, writer: BundleWriter) -> Iterable[Any]:
         return [(None, self._steps.close_bundle(writer))]
 
@@ -249,8 +262,7 @@ class PublishPane(LibraryDoFn):
         publications = name_files(files, steps.options, write, is_windowed=True)
         for publication in publications:
             yield steps.publish_one(publication, write, is_remade=True)
-        spills = sorted({segment.path for pieces in merges for segment in pieces.segments})
-        yield TaggedOutput(SPILLS, spills)
+        yield TaggedOutput(SPILLS, find_spills(merges))
 
 
 def _name_window(window: BoundedWindow, pane: int = 0) -> str:

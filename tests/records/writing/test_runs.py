@@ -25,8 +25,8 @@ Pairs = list[tuple[Any, list[bytes]]]
 """Keys and the records of each."""
 
 
-def write(path: pathlib.Path, pairs: Pairs) -> list[Segment]:
-    writer = SpillWriter(DirectOutputFileSystem(), str(path), ordered=True)
+def write(path: pathlib.Path, pairs: Pairs, small_bytes: int = 0) -> list[Segment]:
+    writer = SpillWriter(DirectOutputFileSystem(), str(path), ordered=True, small_bytes=small_bytes)
     try:
         for key, records in pairs:
             writer.add(HERE, FramedRecords.from_records(records), key)
@@ -51,12 +51,14 @@ def in_order(bundles: list[Pairs]) -> list[bytes]:
     st.lists(st.lists(st.tuples(st.integers(0, 9), st.lists(st.binary(max_size=9))))),
     st.sampled_from([1, 1000, 1 << 20]),
     st.sampled_from([1, 60, 1 << 20]),
+    st.sampled_from([0, 1000, 1 << 20]),
 )
 def test_records_come_in_the_order_of_keys(
     tmp_path_factory: pytest.TempPathFactory,
     bundles: list[Pairs],
     buffer_bytes: int,
     block_bytes: int,
+    small_bytes: int,
 ) -> None:
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -64,7 +66,9 @@ def test_records_come_in_the_order_of_keys(
         monkeypatch.setattr(runs, "BLOCK_BYTES", block_bytes)
         monkeypatch.setattr(runs, "_JOINED_BYTES", block_bytes)
         segments = [
-            segment for i, pairs in enumerate(bundles) for segment in write(folder / str(i), pairs)
+            segment
+            for i, pairs in enumerate(bundles)
+            for segment in write(folder / str(i), pairs, small_bytes)
         ]
         assert merged(segments) == in_order(bundles)
 

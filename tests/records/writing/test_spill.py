@@ -55,6 +55,20 @@ def test_records_that_come_together_are_one_segment(tmp_path: pathlib.Path) -> N
     assert pickle.loads(pickle.dumps(segments)) == segments
 
 
+@pytest.mark.parametrize(("small_bytes", "names"), [(2000, []), (1000, ["a"])])
+def test_records_that_are_few_are_held_in_memory(
+    tmp_path: pathlib.Path, small_bytes: int, names: list[str]
+) -> None:
+    writer = SpillWriter(DirectOutputFileSystem(), str(tmp_path / "a"), small_bytes=small_bytes)
+    for i in range(6):
+        writer.add(DESTINATIONS[i % 3], frames_of(b"%d" % i))
+    segments = pickle.loads(pickle.dumps(writer.close()))
+    assert os.listdir(tmp_path) == names
+    for shard, destination in enumerate(DESTINATIONS):
+        records = read(segments[destination], DirectFileSystem().open)
+        assert records == [b"%d" % i for i in range(shard, 6, 3)]
+
+
 def test_nothing_makes_no_file(tmp_path: pathlib.Path) -> None:
     assert write(tmp_path / "a", count=0) == {}
     assert os.listdir(tmp_path) == []

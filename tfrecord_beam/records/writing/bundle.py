@@ -69,6 +69,7 @@ class BundleWriter:
       write: the write.
       num_rows: rows of all batches together, if that is known: with a number of shards each then
         has the next rows, in their order. None: batches are cut in slices, one a shard.
+      small_bytes: as for `SpillWriter`.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class BundleWriter:
         write: StartedWrite,
         *,
         num_rows: int | None = None,
+        small_bytes: int = 0,
     ) -> None:
         self.folder = options.names.temporary_folder(write.id)
         self._options = options
@@ -89,7 +91,10 @@ class BundleWriter:
         self._num_rows = num_rows
         self._direct: dict[str, ShardWriter] = {}
         self._spill = SpillWriter(
-            file_system, make_temporary_path(self.folder), ordered=options.ordered
+            file_system,
+            make_temporary_path(self.folder),
+            ordered=options.ordered,
+            small_bytes=small_bytes,
         )
         self._num_records = 0
         self._first_shard: int | None = None

@@ -94,12 +94,13 @@ def _read_run(files: SpillFiles, run: Segment) -> Iterator[tuple[Any, _Block, in
     """Yields the keys of a run, each with the block that has its records, and its number there."""
     begin = run.begin
     while begin < run.end:
-        length = int.from_bytes(files.read(run.path, begin, _LENGTH_BYTES), "little")
-        end = min(begin + length + FRAME_BYTES, run.end)
-        [dumped] = files.read_frames(Segment(run.path, begin, end, 1)).records()
+        head = files.read(run._replace(begin=begin, end=begin + _LENGTH_BYTES))
+        end = min(begin + int.from_bytes(head, "little") + FRAME_BYTES, run.end)
+        [dumped] = files.read_frames(run._replace(begin=begin, end=end, num_records=1)).records()
         keys, sizes, num_records = pickle.loads(dumped)
         begin, end = end, end + sum(sizes)
-        block = _Block(files, Segment(run.path, begin, end, num_records), sizes)
+        records = run._replace(begin=begin, end=end, num_records=num_records)
+        block = _Block(files, records, sizes)
         for index, key in enumerate(keys):
             yield key, block, index
         begin = end

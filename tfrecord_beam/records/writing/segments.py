@@ -36,12 +36,14 @@ class Segment(NamedTuple):
       begin: where they begin in it.
       end: where they end.
       num_records: how many there are.
+      content: what the file would hold, where they are so few that none was made; else None.
     """
 
     path: str
     begin: int
     end: int
     num_records: int
+    content: bytes | None = None
 
 
 Segments = dict[Destination, list[Segment]]
@@ -80,7 +82,7 @@ class SpillFiles:
           WriteError: there is something else in the file.
         """
         size = segment.end - segment.begin
-        data = self.read(segment.path, segment.begin, size)
+        data = self.read(segment)
         try:
             frames = FramedRecords.from_frames(data)
             found = f"{frames.num_records} of {len(data)}"
@@ -93,17 +95,20 @@ class SpillFiles:
             )
         return frames
 
-    def read(self, path: str, begin: int, size: int) -> memoryview:
-        """Returns what a file holds there; less than `size` bytes only at its end."""
+    def read(self, segment: Segment) -> memoryview:
+        """Returns what a file holds there; less than a segment has only at the file's end."""
+        path, begin, end, _, content = segment
+        if content is not None:
+            return memoryview(content)[begin:end]
         if path not in self._files:
             if len(self._files) == MAX_OPEN_FILES:
                 self._close_one()
             self._files[path] = self._open_file(path)
         file = self._files[path]
         file.seek(begin)
-        target = memoryview(bytearray(size))
+        target = memoryview(bytearray(end - begin))
         done = 0
-        while done < size and (count := file.readinto(target[done:])):
+        while done < len(target) and (count := file.readinto(target[done:])):
             done += count
         return target[:done]
 

@@ -8,12 +8,13 @@ reached `BUFFER_BYTES`. What goes from worker to worker is where the pieces are.
 from __future__ import annotations
 
 import contextlib
+import io
 from typing import Any
 
 from tfrecord_beam.errors import WriteError
 from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem
-from tfrecord_beam.records.writing.runs import write_run
+from tfrecord_beam.records.writing.runs import Pair, write_run
 from tfrecord_beam.records.writing.segments import Destination, Segment, Segments
 
 BUFFER_BYTES = 32 << 20
@@ -30,14 +31,23 @@ class SpillWriter:
       file_system: where it is.
       path: of the file.
       ordered: whether segments are runs: records in the order of keys, with these.
+      small_bytes: if there are no more at the end, the segments hold them, and no file is made.
     """
 
-    def __init__(self, file_system: OutputFileSystem, path: str, *, ordered: bool = False) -> None:
+    def __init__(
+        self,
+        file_system: OutputFileSystem,
+        path: str,
+        *,
+        ordered: bool = False,
+        small_bytes: int = 0,
+    ) -> None:
         self._file_system = file_system
         self._path = path
         self._ordered = ordered
+        self._small_bytes = small_bytes
         self._file: OutputFile | None = None
-        self._pending: dict[Destination, list[tuple[Any, FramedRecords]]] = {}
+        self._pending: dict[Destination, list[Pair]] = {}
         self._pending_bytes = 0
         self._segments: Segments = {}
 
@@ -55,6 +65,8 @@ class SpillWriter:
 
     def close(self) -> Segments:
         """Ends the file and returns where everything is."""
+        if self._file is None and self._pending_bytes <= self._small_bytes:
+            return {to: [self._hold(pairs)] for to, pairs in self._pending.items()}
         self._flush()
         if self._file is not None:
             self._file.close()
@@ -74,14 +86,24 @@ class SpillWriter:
         if self._file is None:
             self._file = self._file_system.create(self._path)
         for destination, pairs in self._pending.items():
-            begin = self._file.num_bytes
-            if self._ordered:
-                write_run(self._file, pairs)
-            else:
-                for _, frames in pairs:
-                    self._file.write(frames.frames)
-            num_records = sum(frames.num_records for _, frames in pairs)
-            segment = Segment(self._path, begin, self._file.num_bytes, num_records)
+            segment = self._put(pairs, self._file)
             self._segments.setdefault(destination, []).append(segment)
         self._pending.clear()
         self._pending_bytes = 0
+
+    def _hold(self, pairs: list[Pair]) -> Segment:
+        """Returns records in memory."""
+        memory = io.BytesIO()
+        segment = self._put(pairs, OutputFile(memory, self._path))
+        return segment._replace(content=memory.getvalue())
+
+    def _put(self, pairs: list[Pair], file: OutputFile) -> Segment:
+        """Writes records and returns where they are."""
+        begin = file.num_bytes
+        if self._ordered:
+            write_run(file, pairs)
+        else:
+            for _, frames in pairs:
+                file.write(frames.frames)
+        num_records = sum(frames.num_records for _, frames in pairs)
+        return Segment(self._path, begin, file.num_bytes, num_records)
