@@ -22,6 +22,7 @@ PACKAGE = ROOT / "tfrecord_beam"
 
 # Each floor may use those of a smaller number; two of one number may not use each other.
 FLOORS = {
+    "caller": 0,
     "errors": 0,
     "lazy": 1,
     "options": 1,
@@ -50,6 +51,7 @@ OF_THE_KERNEL = {
 }
 
 WITHOUT_BEAM = (
+    "caller",
     "errors",
     "lazy",
     "options",

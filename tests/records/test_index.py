@@ -212,8 +212,11 @@ def test_index_of_another_file_of_the_same_size(tmp_path: Path) -> None:
 
 
 def check_stale(path: str, cuts: list[int], records: list[bytes]) -> None:
-    with pytest.warns(RuntimeWarning, match=r"^The index of .*/a does not fit .*make it anew"):
+    with pytest.warns(
+        RuntimeWarning, match=r"^The index of .*/a does not fit .*make it anew"
+    ) as found:
         assert read(path, cuts) == records
+    assert {each.filename for each in found} == {__file__}
     write_index(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

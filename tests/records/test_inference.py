@@ -115,8 +115,11 @@ def test_conflict_between_files(tmp_path: pathlib.Path) -> None:
     )
     with pytest.raises(SchemaError, match=text):
         infer_schema(tmp_path)
-    with pytest.warns(UserWarning, match="Left out a feature: Expected float_list for feature 'x'"):
+    with pytest.warns(
+        UserWarning, match="Left out a feature: Expected float_list for feature 'x'"
+    ) as found:
         schema = infer_schema(tmp_path, on_conflict="drop")
+    assert found[0].filename == __file__
     assert [feature.name for feature in schema.feature] == ["y"]
     assert schema.feature[0].presence.min_count == 1
 

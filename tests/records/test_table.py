@@ -120,8 +120,9 @@ def test_without_a_schema_columns_are_those_of_all_files(tmp_path: pathlib.Path)
     assert table.column("b").to_pylist() == [[1], None, None]
     assert table.column("empty").to_pylist() == [None, None, [5]]
     assert table.schema.field("empty").type == pa.large_list(pa.int64())
-    with pytest.warns(UserWarning, match=LOST):
+    with pytest.warns(UserWarning, match=LOST) as caught:
         chosen = read_table(tmp_path, columns=["c", "b", "lost"])
+    assert caught[0].filename == __file__
     assert chosen.column_names == ["c", "b", "lost"]
     assert chosen.schema.field("lost").type == pa.null()
     assert chosen.column("c").to_pylist() == [None, None, [b"x"]]
@@ -143,8 +144,9 @@ def test_without_a_schema_columns_that_no_record_has_are_told(tmp_path: pathlib.
             tmp_path, columns=["agee", "day", "kindless"], partition_columns="hive", threads=threads
         )
         assert [next(batches).num_rows, next(batches).num_rows] == [1, 1]
-        with pytest.warns(UserWarning, match=text):
+        with pytest.warns(UserWarning, match=text) as caught:
             assert list(batches) == []
+        assert caught[0].filename == __file__
     write(tmp_path, example(entry("agee", int64(1))), name="day=3/3")
     table = read_table(tmp_path, columns=["agee", "kindless"])
     assert table.column("agee").to_pylist() == [None, None, [1]]

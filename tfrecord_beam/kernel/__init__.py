@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import importlib
 import os
-import warnings
 from typing import TYPE_CHECKING
+
+from tfrecord_beam.caller import warn_caller
 
 if TYPE_CHECKING:
     from tfrecord_beam.kernel._native import (
@@ -74,12 +75,11 @@ def _load(choice: str) -> tuple[str, dict[str, object]]:
         except ImportError as error:
             if choice == "native":
                 raise
-            warnings.warn(
+            warn_caller(
                 f"The native kernel cannot be imported ({error}): the reference kernel serves, "
                 "with the same results but about a hundred times slower. Reinstall tfrecord_beam "
                 "with a C++17 compiler, or set TFRECORD_BEAM_KERNEL=reference to accept this.",
                 RuntimeWarning,
-                stacklevel=3,
             )
     from tfrecord_beam.kernel import reference
 

@@ -20,11 +20,11 @@ import bisect
 import dataclasses
 import json
 import os
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
+from tfrecord_beam.caller import warn_caller
 from tfrecord_beam.records.block import HEADER_BYTES, Int64Array
 from tfrecord_beam.records.paths import FileSystem
 from tfrecord_beam.records.search import follow_row
@@ -158,9 +158,8 @@ def find_by_index(window: Window, index: FileIndex, start: int) -> bool:
 
 
 def _warn(path: str, reason: str) -> None:
-    warnings.warn(
+    warn_caller(
         f"The index of {path} does not fit the file, whose records are searched instead: {reason} "
         "(remove the index, or make it anew: tfrecord-beam index)",
         RuntimeWarning,
-        stacklevel=3,
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 
 import pyarrow as pa
 
+from tfrecord_beam.caller import warn_caller
 from tfrecord_beam.errors import render
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.records.corruption import CorruptRecord
@@ -39,7 +39,7 @@ def watch_columns(
         has_rows = has_rows or batch.num_rows > 0
         yield batch
     if lost and has_rows and (text := describe_lost(lost, find_known())):
-        warnings.warn(text, UserWarning, stacklevel=2)
+        warn_caller(text)
 
 
 def find_lost(columns: Iterable[str], batch: pa.RecordBatch) -> list[str]:

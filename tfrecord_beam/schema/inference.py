@@ -20,11 +20,11 @@ that are all UTF-8 the annotation "utf-8".
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tfrecord_beam.caller import warn_caller
 from tfrecord_beam.errors import Location, SchemaError, render, render_place
 from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.schema.building import FEATURE_TYPES, UTF8_TAG, Path, add_feature
@@ -67,7 +67,7 @@ def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
             struct.value_count.min = struct.value_count.max = 1
     for error in conflicts:
         text = f"Left out a feature: {render(error.message, error.location)}"
-        warnings.warn(text, stacklevel=2)
+        warn_caller(text)
         schema.annotation.comment.append(text)
     return schema
 

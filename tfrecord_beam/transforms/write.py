@@ -195,7 +195,7 @@ class WriteToTFRecord(beam.PTransform):
             write_index=write_index,
         )
         check_name(os.fspath(self._options.file_path_prefix))
-        self._options.codec.warn_if_foreign(stacklevel=2)
+        self._options.codec.warn_if_foreign()
         self._encoding = make_encoding(
             self._options,
             schema,

@@ -216,9 +216,9 @@ def test_suffix_that_lies(codec: str | None, suffix: str, named: str) -> None:
 def test_codec_that_tensorflow_cannot_read_warns() -> None:
     for codec in CODECS[3:]:
         with pytest.warns(UserWarning, match=f"TensorFlow cannot read .* {codec}") as caught:
-            Compression.resolve(codec).warn_if_foreign(stacklevel=1)
+            Compression.resolve(codec).warn_if_foreign()
         assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for codec in CODECS[:3]:
-            Compression.resolve(codec).warn_if_foreign(stacklevel=1)
+            Compression.resolve(codec).warn_if_foreign()

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import bz2
 import dataclasses
-import warnings
 import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
+from tfrecord_beam.caller import warn_caller
 from tfrecord_beam.errors import render
 from tfrecord_beam.kernel import masked_crc32c
 from tfrecord_beam.options import check_int, describe
@@ -131,18 +131,12 @@ class Compression:
         )
         raise ValueError(render(message, hint=f"write it with compression={named!r}"))
 
-    def warn_if_foreign(self, *, stacklevel: int) -> None:
-        """Warns if TensorFlow cannot read the files.
-
-        Args:
-          stacklevel: frames from the caller up to who chose the codec; 1: the caller.
-        """
+    def warn_if_foreign(self) -> None:
+        """Warns if TensorFlow cannot read the files."""
         if self.codec not in _READ_BY_TENSORFLOW:
-            warnings.warn(
+            warn_caller(
                 f"TensorFlow cannot read TFRecord files compressed with {self.codec}, but gzip and "
-                "zlib; this library reads them",
-                UserWarning,
-                stacklevel=stacklevel + 1,
+                "zlib; this library reads them"
             )
 
     def compress(self, file: OutputFile) -> ContentFile:

@@ -123,7 +123,7 @@ def write_table(
         write_index=write_index,
         is_exact=several == (None,) * 4 and not str(path).endswith("/"),
     )
-    options.codec.warn_if_foreign(stacklevel=2)
+    options.codec.warn_if_foreign()
     encoding = make_encoding(
         options,
         schema,

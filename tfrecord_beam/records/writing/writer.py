@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Literal, NoReturn
 
 import pyarrow as pa
 
+from tfrecord_beam.caller import warn_caller
 from tfrecord_beam.errors import EncodeError, Location, WriteError
 from tfrecord_beam.options import check_choice, check_path
 from tfrecord_beam.records.block import FRAME_BYTES, MAX_RECORD_BYTES
@@ -114,7 +114,7 @@ class TFRecordWriter:
             match_schema=True,
         )
         self._batches = BatchEncoder(encoder)
-        resolved.warn_if_foreign(stacklevel=2)
+        resolved.warn_if_foreign()
         self._may_replace = mode == "overwrite"
         self._file_system = DirectOutputFileSystem()
         check_free(self.path, self._file_system, overwrite=self._may_replace)
@@ -209,11 +209,10 @@ class TFRecordWriter:
     def __del__(self) -> None:
         if self._state == "open" and self._process == os.getpid():
             self._discard()
-            warnings.warn(
+            warn_caller(
                 f"The writer of {self.path} was not closed: its records are lost",
                 ResourceWarning,
                 source=self,
-                stacklevel=2,
             )
 
     def __reduce__(self) -> NoReturn:
