@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import pathlib
+from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
 import pytest
 from apache_beam.io.filesystem import BeamIOError
 
-from tests.records.writing.beam_urls import FOLDERS_SCHEME, LocalFoldersByUrl
+from tests.records.writing.beam_urls import (
+    FOLDERS_SCHEME,
+    SCHEME,
+    LocalFilesByUrl,
+    LocalFoldersByUrl,
+)
 from tests.tfxio.pipelines import run
 from tfrecord_beam import BeamSource, WriteToTFRecord
 from tfrecord_beam.records.paths import match_files
-from tfrecord_beam.transforms.filesystem import BeamFileSystem
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
 
 
 def test_overwrite_leaves_nothing_of_the_old_partitions(tmp_path: pathlib.Path) -> None:
@@ -68,3 +74,46 @@ def test_only_folders_that_may_hold_a_match_are_listed(
     assert "_temporary" not in listed
     assert len(match_files([f"{url}/"], BeamFileSystem())) == 2
     assert "deep" not in listed
+
+
+@pytest.mark.parametrize(
+    ("prefix", "options", "listed"),
+    [
+        ("train", {}, ["train", ".train"]),
+        ("out/train", {}, ["out/train", "out/.train"]),
+        ("out/train", {"partition_by": ["id"]}, ["out/"]),
+        ("out/", {}, ["out/"]),
+    ],
+)
+def test_write_lists_what_may_be_its_own(
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    prefix: str,
+    options: dict[str, Any],
+    listed: list[str],
+) -> None:
+    match = LocalFilesByUrl.match
+    patterns: set[str] = set()
+
+    def note(self: LocalFilesByUrl, given: list[str], limits: Any = None) -> Any:
+        patterns.update(given)
+        return match(self, given, limits)
+
+    monkeypatch.setattr(LocalFilesByUrl, "match", note)
+    folder = f"{SCHEME}{tmp_path}"
+    batches = beam.Create([pa.record_batch({"id": [1]})])
+    run(batches, WriteToTFRecord(f"{folder}/{prefix}", **options))
+    # Each write deletes its own temporary folder, whose name it knows.
+    found = {pattern for pattern in patterns if "-temp-" not in pattern}
+    assert found == {f"{folder}/{name}**" for name in listed}
+
+
+def test_prefixes_of_a_listing(tmp_path: pathlib.Path) -> None:
+    for name in ("a", "ab/c", ".a-temp-1/x", "b", "k=1/a"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    for root in (str(tmp_path), *(scheme + str(tmp_path) for scheme in (SCHEME, FOLDERS_SCHEME))):
+        for folder in (root, f"{root}/"):
+            listing = BeamOutputFileSystem().list_folder(folder, prefixes=["a", ".a"])
+            assert listing == ([f"{root}/a"], [f"{root}/.a-temp-1", f"{root}/ab"])

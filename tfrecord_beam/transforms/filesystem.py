@@ -28,7 +28,6 @@ from tfrecord_beam.records.writing.file_system import (
     RawFile,
     Store,
     enter_all,
-    enter_none,
     refuse_if,
     select_entered,
 )
@@ -134,11 +133,14 @@ class _BeamStore:
             raise IsADirectoryError(IS_FOLDER)
         return None
 
-    def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
+    def list_folder(
+        self, folder: str, enter: Callable[[str], bool], prefixes: Sequence[str]
+    ) -> Listing:
         folder = folder.rstrip("/")
         if not _has_folders(folder):
-            [result] = FileSystems.match([f"{folder}/{'*' if enter is enter_none else '**'}"])
-            files = (found.path.removeprefix(f"{folder}/") for found in result.metadata_list)
+            results = FileSystems.match([f"{folder}/{prefix}**" for prefix in prefixes])
+            found = itertools.chain.from_iterable(result.metadata_list for result in results)
+            files = (file.path.removeprefix(f"{folder}/") for file in found)
             return select_entered(folder, files, enter)
         folders: list[str] = []
 
@@ -150,7 +152,7 @@ class _BeamStore:
         return Listing(sorted(paths), sorted(folders))
 
     def remove_folder(self, folder: str) -> None:
-        FileSystems.delete(self.list_folder(folder, enter_all).files)
+        FileSystems.delete(self.list_folder(folder, enter_all, [""]).files)
         if FileSystems.exists(folder):  # where folders are more than the beginning of names
             FileSystems.delete([folder])
 

@@ -68,9 +68,10 @@ class WriteToTFRecord(beam.PTransform):
 
       batches | WriteToTFRecord("out/people", num_shards=4, compression="gzip", mode="overwrite")
 
-    Which files a write takes for its own: those of its prefix, template and suffix, whatever
-    their numbers, codec, window and partition; with the base name ``part`` also those that Spark
-    names so. Others are never touched. Modes, where there are such files:
+    A write owns the files of its prefix, template and suffix, whatever their numbers, codec and
+    window. With `partition_by`, or with the base name ``part`` (that of a prefix that is a folder),
+    it also owns such files in folders ``name=value``; with ``part`` also those that Spark names so.
+    It never touches others. Modes, where there are such files:
 
     ========================  ====================================================================
     ``error``                 a WriteError, when the pipeline is built and when it runs

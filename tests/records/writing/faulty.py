@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import pathlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from tfrecord_beam.records.writing.file_system import (
     DirectOutputFileSystem,
@@ -78,9 +78,15 @@ class FaultyFileSystem:
         self.meet("find_size", path, errno.EIO)
         return self._inner.find_size(path)
 
-    def list_folder(self, folder: str, *, enter: Callable[[str], bool] = enter_none) -> Listing:
+    def list_folder(
+        self,
+        folder: str,
+        *,
+        enter: Callable[[str], bool] = enter_none,
+        prefixes: Sequence[str] = ("",),
+    ) -> Listing:
         self.meet("list_folder", folder, errno.EIO)
-        return self._inner.list_folder(folder, enter=enter)
+        return self._inner.list_folder(folder, enter=enter, prefixes=prefixes)
 
     def remove_folder(self, folder: str) -> None:
         self.meet("remove_folder", folder, errno.EACCES)

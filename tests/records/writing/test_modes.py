@@ -31,6 +31,7 @@ FOREIGN = [
     "b-00000-of-00001.tfrecord",
     ".hidden",
     "below/a-00000-of-00001.tfrecord",
+    "day=1/a-00000-of-00001.tfrecord",
     f"part-00000-{UUID}-c000.tfrecord",
 ]
 """Files that a write to the prefix ``a`` never touches."""
@@ -66,7 +67,6 @@ OWN = [
     "a-00001-of-00002.tfrecord",
     "a-00000-of-00002.tfrecord.gz",
     f"a-{ID}-00000-of-00001.tfrecord",
-    "day=1/a-00000-of-00001.tfrecord",
 ]
 """Files that earlier writes to the prefix ``a`` made, some of them half done."""
 
@@ -88,6 +88,22 @@ def test_ignore_where_there_is_one(tmp_path: pathlib.Path, own: str) -> None:
     make(tmp_path, own, *FOREIGN)
     assert write(tmp_path, b"1", mode="ignore") == []
     assert paths_in(tmp_path) == sorted([own, *FOREIGN])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("a", {"partition_by": ["day"]}), ("part", {}), ("", {})]
+)
+def test_files_in_partitions_are_own(
+    tmp_path: pathlib.Path, name: str, options: dict[str, Any]
+) -> None:
+    own = f"month=1/{name or 'part'}-00000-of-00001.tfrecord"
+    make(tmp_path, own)
+    data, path = pa.table({"day": [7]}), f"{tmp_path}/{name}"
+    options = {"num_shards": 1, **options}
+    with pytest.raises(WriteError, match=own):
+        write_table(data, path, **options)
+    [file] = write_table(data, path, mode="overwrite", **options)
+    assert [str(tmp_path / each) for each in paths_in(tmp_path)] == [file.path]
 
 
 def test_append_leaves_all_that_is_there(tmp_path: pathlib.Path) -> None:

@@ -11,7 +11,7 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
@@ -126,10 +126,18 @@ class OutputFileSystem(Protocol):
     def find_size(self, path: str) -> int | None:
         """Returns the size of a file in bytes; None where there is none."""
 
-    def list_folder(self, folder: str, *, enter: Callable[[str], bool] = enter_none) -> Listing:
+    def list_folder(
+        self,
+        folder: str,
+        *,
+        enter: Callable[[str], bool] = enter_none,
+        prefixes: Sequence[str] = ("",),
+    ) -> Listing:
         """Returns what is in a folder, and in those below it whose names `enter` accepts.
 
-        A folder that is not there is empty. "" is the working directory.
+        In the folder itself that is what has a name that begins with one of the prefixes: object
+        stores then list nothing else. A folder that is not there is empty. "" is the working
+        directory.
         """
 
     def remove_folder(self, folder: str) -> None:
@@ -149,7 +157,11 @@ class Store(Protocol):
     def rename(self, source: str, target: str, *, replace: bool) -> None: ...
     def delete(self, path: str) -> None: ...
     def find_size(self, path: str) -> int | None: ...
-    def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing: ...
+    def list_folder(
+        self, folder: str, enter: Callable[[str], bool], prefixes: Sequence[str]
+    ) -> Listing:
+        """Returns what `OutputFileSystem.list_folder` does, or more than the prefixes mean."""
+
     def remove_folder(self, folder: str) -> None: ...
 
 
@@ -195,9 +207,17 @@ class DirectOutputFileSystem:
         with reporting("find the file", path):
             return self._store(path).find_size(path)
 
-    def list_folder(self, folder: str, *, enter: Callable[[str], bool] = enter_none) -> Listing:
+    def list_folder(
+        self,
+        folder: str,
+        *,
+        enter: Callable[[str], bool] = enter_none,
+        prefixes: Sequence[str] = ("",),
+    ) -> Listing:
         with reporting("list the folder", folder):
-            return self._store(folder).list_folder(folder, enter)
+            listing = self._store(folder).list_folder(folder, enter, prefixes)
+        begins = tuple(folder.rstrip("/") + "/" * bool(folder) + prefix for prefix in prefixes)
+        return Listing(*([path for path in paths if path.startswith(begins)] for paths in listing))
 
     def remove_folder(self, folder: str) -> None:
         with reporting("delete the folder", folder), contextlib.suppress(FileNotFoundError):
@@ -291,7 +311,9 @@ class _LocalStore:
             raise OSError(_IS_SPECIAL)
         return status.st_size
 
-    def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
+    def list_folder(
+        self, folder: str, enter: Callable[[str], bool], prefixes: Sequence[str]
+    ) -> Listing:
         listing = Listing([], [])
         above = folder if folder.endswith("/") or not folder else f"{folder}/"
         with contextlib.suppress(FileNotFoundError), os.scandir(folder or os.curdir) as entries:
@@ -302,7 +324,7 @@ class _LocalStore:
                     continue
                 listing.folders.append(path)
                 if enter(entry.name):
-                    below = self.list_folder(path, enter)
+                    below = self.list_folder(path, enter, prefixes)
                     listing.files.extend(below.files)
                     listing.folders.extend(below.folders)
         return listing
@@ -338,7 +360,9 @@ class _ArrowStore:
             raise IsADirectoryError(IS_FOLDER)
         return info.size if info.is_file else None
 
-    def list_folder(self, folder: str, enter: Callable[[str], bool]) -> Listing:
+    def list_folder(
+        self, folder: str, enter: Callable[[str], bool], prefixes: Sequence[str]
+    ) -> Listing:
         folder = folder.rstrip("/")
         file_system, key = resolve_url(folder)
         selector = pyarrow.fs.FileSelector(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
-from tfrecord_beam.records.writing.names import SUCCESS_NAME, FileNames, checksum_path
+from tfrecord_beam.records.writing.names import SUCCESS_NAME, checksum_path
 from tfrecord_beam.records.writing.options import WriteOptions
 
 
@@ -19,9 +19,13 @@ class OutputFolder:
       temporary_folders: paths of those of writes that run or died.
     """
 
-    def __init__(self, names: FileNames, file_system: OutputFileSystem) -> None:
-        self._names = names
-        listing = file_system.list_folder(names.folder, enter=_is_partition)
+    def __init__(self, options: WriteOptions, file_system: OutputFileSystem) -> None:
+        self._names = names = options.names
+        listing = (
+            file_system.list_folder(names.folder, enter=_is_partition)
+            if options.owns_partitions
+            else file_system.list_folder(names.folder, prefixes=[names.base, f".{names.base}"])
+        )
         self._files = listing.files
         self._folders = frozenset(listing.folders)
         relative = [path.removeprefix(names.folder) for path in listing.files]
@@ -70,12 +74,14 @@ class OutputFolder:
         self, replaced: Iterable[str], finals: Iterable[str], options: WriteOptions
     ) -> list[str]:
         """Returns what belongs to files that are replaced: Hadoop's checksums, and indexes."""
-        marks = [self._names.folder + SUCCESS_NAME] if options.write_success else []
-        stale = {checksum_path(path) for path in (*replaced, *finals, *marks)}
+        stale = {checksum_path(path) for path in (*replaced, *finals)}
         if not options.write_index:  # else those of new files are new
             replaced = (*replaced, *finals)
         stale |= {index_path(path) for path in replaced}
-        return [path for path in self._files if path in stale]
+        found = [path for path in self._files if path in stale]
+        if options.write_success:  # whose name begins otherwise: there may be none
+            found.append(checksum_path(self._names.folder + SUCCESS_NAME))
+        return found
 
 
 def open_folder(
@@ -91,7 +97,7 @@ def open_folder(
     Raises:
       WriteError: it does not.
     """
-    folder = OutputFolder(options.names, file_system)
+    folder = OutputFolder(options, file_system)
     folder.check(options.mode, write_id)
     return folder
 

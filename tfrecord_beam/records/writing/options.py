@@ -152,6 +152,15 @@ class WriteOptions:
         """Whether files that are there give way to those of the write."""
         return self.mode in ("overwrite", "overwrite_partitions")
 
+    @property
+    def owns_partitions(self) -> bool:
+        """Whether files of its names in folders ``name=value`` are taken for its own.
+
+        Others list nothing but names that begin as theirs: below a folder of an object store, which
+        may be that of a whole bucket, there may be millions of files.
+        """
+        return self.partition_by is not None or self.names.base == FOLDER_BASE
+
     @functools.cached_property
     def codec(self) -> Compression:
         """How files are compressed."""

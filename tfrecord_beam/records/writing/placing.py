@@ -96,8 +96,8 @@ def new_file(
         discard(file, file_system)
         raise
     with contextlib.suppress(WriteError):
-        beside = file_system.list_folder(os.path.dirname(path)).files
-        file_system.delete(each for each in beside if each.startswith(_hidden_prefix(path)))
+        folder, prefix = os.path.split(_hidden_prefix(path))
+        file_system.delete(file_system.list_folder(folder, prefixes=[prefix]).files)
 
 
 def write_new_file(

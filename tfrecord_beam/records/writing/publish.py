@@ -134,7 +134,7 @@ def tell_what_is_there(
     """Returns the error of a `publish` that failed, with a hint at the files that are in place."""
     there: list[str] = []
     with contextlib.suppress(WriteError):  # the first error is the one to tell
-        there = OutputFolder(options.names, file_system).own_files
+        there = OutputFolder(options, file_system).own_files
     if not there:
         return error
     shown = ", ".join(map(repr, there[:_SHOWN])) + ", ..." * (len(there) > _SHOWN)
