@@ -132,10 +132,10 @@ def test_columns_are_those_of_the_first_file(folder: pathlib.Path) -> None:
     batches = run(tfxio.BeamSource()).elements
     assert all(batch.schema == tfxio.ArrowSchema() for batch in batches)
     assert rows(batches) == expected(*names)
-    with pytest.raises(
-        SchemaError, match=r"in column 'more', found timestamp\[us\] \(give column_"
-    ):
-        ParquetTFXIO(folder).ArrowSchema()
+    assert ParquetTFXIO(folder).ArrowSchema().field("more").type == INT  # of timestamps
+    pyarrow.parquet.write_table(pa.table({"x": [{"a": 1}]}), folder / "struct")
+    with pytest.raises(SchemaError, match=r"for feature 'x', found struct<a: int64>"):
+        ParquetTFXIO(folder / "struct").ArrowSchema()
     with pytest.raises(SchemaError, match=r"^Expected columns of .*a\.parquet among .*, found 'x'"):
         ParquetTFXIO(folder, column_names=["x"]).ArrowSchema()
     for ask in (tfxio.TensorRepresentations, lambda: tfxio.Project(["id"])):
@@ -169,8 +169,8 @@ def test_projection_reads_only_the_columns_of_its_tensors(
 
 def test_file_that_lacks_a_column(folder: pathlib.Path) -> None:
     schema = schema_pb2.Schema(feature=[{"name": "more", "type": "INT"}])
-    with pytest.raises(Exception, match=r"for feature 'more', found timestamp\[us\] - at .*a\.par"):
-        run(ParquetTFXIO(folder / "a.parquet", schema=schema).BeamSource())
+    [batch] = run(ParquetTFXIO(folder / "a.parquet", schema=schema).BeamSource()).elements
+    assert batch.column("more").to_pylist() == [[number] for number in range(30)]
     with pytest.raises(Exception, match=r"^Expected columns among .*, found 'more' - at .*b\.parq"):
         run(ParquetTFXIO(folder / "b.parquet", schema=schema).BeamSource())
 

@@ -1,71 +1,42 @@
-"""Parquet files to Arrow record batches, some row groups at a time."""
+"""Rows of Parquet files as the list columns that every other source gives.
+
+A value becomes a list of one, null becomes null, and a list stays one. Which types become which
+feature, and which values none, is told in `tfrecord_beam.schema.encoding`. Where a schema wants
+FLOAT, integers are rounded to `float32`.
+"""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+import dataclasses
+from collections.abc import Iterator
 
 import pyarrow as pa
-import pyarrow.parquet
+import pyarrow.compute as pc
 
-from tfrecord_beam.errors import CorruptRecordError, Location
+from tfrecord_beam.errors import DecodeError, EncodeError, Location
+from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.records.batch_stream import rebatch
-from tfrecord_beam.records.decompression import BinaryFile
-from tfrecord_beam.records.parquet_columns import check_columns, convert_batch
-
-OpenFile = Callable[[str], BinaryFile]
-
-_BATCH_ROWS = 1 << 16
-"""Rows of a batch where no number was asked for: some megabytes of most data."""
-
-
-class RowGroups(NamedTuple):
-    """Row groups of a file that are read one after the other.
-
-    Attributes:
-      path: path or URL.
-      start: number of the first one.
-      stop: number of the first one that is not read.
-      first_row: number in the file of the first row.
-    """
-
-    path: str
-    start: int
-    stop: int
-    first_row: int
+from tfrecord_beam.records.convert.formats import Format, reading
+from tfrecord_beam.records.convert.parquet_file import OpenFile, RowGroups, iter_parquet
+from tfrecord_beam.records.reader import BLOCK_BYTES
+from tfrecord_beam.schema.arrow import arrow_type
+from tfrecord_beam.schema.encoding import kind_of, to_features
+from tfrecord_beam.schema.features import check_kinds
+from tfrecord_beam.schema.lists import flatten_lists, is_list, make_lists, to_singleton_lists
+from tfrecord_beam.schema.names import check_distinct
 
 
-def read_schema(path: str, open_file: OpenFile) -> pa.Schema:
-    """Returns the Arrow schema of a file.
+def list_schema(schema: pa.Schema) -> pa.Schema:
+    """Returns the schema with the type that each column becomes; nulls alone become bytes.
+
+    >>> list_schema(pa.schema([("age", pa.int8())])).field("age").type
+    LargeListType(large_list<item: int64>)
 
     Raises:
-      CorruptRecordError: it is no Parquet file.
+      SchemaError: a column is of a type that no feature holds, or two have one name.
     """
-    with _open(path, open_file) as file:
-        return file.schema_arrow
-
-
-def split_row_groups(path: str, open_file: OpenFile, min_bytes: int) -> Iterator[RowGroups]:
-    """Yields the row groups of a file in portions of at least so many bytes.
-
-    Args:
-      path: path or URL.
-      open_file: opens a path for binary reading.
-      min_bytes: of a portion but the last, uncompressed.
-
-    Raises:
-      CorruptRecordError: it is no Parquet file.
-    """
-    with _open(path, open_file) as file:
-        groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-    start = first_row = row = size = 0
-    for number, group in enumerate(groups, 1):
-        row += group.num_rows
-        size += group.total_byte_size
-        if size >= min_bytes or number == len(groups):
-            yield RowGroups(path, start, number, first_row)
-            start, first_row, size = number, row, 0
+    check_distinct(schema.names, "columns")
+    return pa.schema([(field.name, arrow_type(_kind_of(field) or Kind.BYTES)) for field in schema])
 
 
 def read_row_groups(
@@ -76,58 +47,81 @@ def read_row_groups(
     Args:
       groups: what to read.
       open_file: opens a path for binary reading.
-      schema: see `convert_batch`.
-      batch_size: rows of each batch but the last. None: 65,536 at most.
+      schema: see `to_lists`.
+      batch_size: rows of each batch but the last. None: as many as hold about 8 MiB, and 65,536 at
+        most.
 
     Raises:
-      CorruptRecordError: the file cannot be read.
-      SchemaError: the file has no such column, or one of a type that cannot become the wanted one.
-      DecodeError: a value does not fit its type.
+      SchemaError: the file has no such column, or two, or one that cannot become the wanted one.
+      DecodeError: the file cannot be read, or a value does not fit its type.
     """
-    batches = _read(groups, open_file, schema, batch_size or _BATCH_ROWS)
+    batches = _read(groups, open_file, schema, batch_size)
     return batches if batch_size is None else rebatch(batches, batch_size, drop_remainder=False)
 
 
 def _read(
-    groups: RowGroups, open_file: OpenFile, schema: pa.Schema, batch_rows: int
+    groups: RowGroups, open_file: OpenFile, schema: pa.Schema, batch_size: int | None
 ) -> Iterator[pa.RecordBatch]:
+    raw = open_file(groups.path)
     row = groups.first_row
-    with _open(groups.path, open_file) as file:
-        check_columns(schema, file.schema_arrow, groups.path)
-        batches = file.iter_batches(
-            batch_rows,
-            row_groups=range(groups.start, groups.stop),
-            columns=schema.names,
-            use_threads=False,
-        )
-        while True:
-            with _reading(groups.path):
-                batch = next(batches, None)
-            if batch is None:
-                return
-            yield convert_batch(batch, schema, place=Location(groups.path, record=row))
-            row += batch.num_rows
-
-
-@contextlib.contextmanager
-def _open(path: str, open_file: OpenFile) -> Iterator[Any]:
-    raw = open_file(path)
     try:
-        with _reading(path):
-            file = pyarrow.parquet.ParquetFile(pa.PythonFile(raw, mode="r"))
-        yield file
+        with reading(groups.path, Format.PARQUET):
+            for batch in iter_parquet(
+                raw,
+                columns=schema.names,
+                row_groups=range(groups.start, groups.stop),
+                batch_rows=batch_size,
+                batch_bytes=BLOCK_BYTES,
+            ):
+                try:
+                    yield to_lists(batch, schema)
+                except EncodeError as error:
+                    place = dataclasses.replace(
+                        error.location, file=groups.path, record=row + (error.record or 0)
+                    )
+                    raise DecodeError(error.message, place, error.hint) from None
+                row += batch.num_rows
     finally:
         raw.close()
 
 
-@contextlib.contextmanager
-def _reading(path: str) -> Iterator[None]:
-    try:
-        yield
-    except (pa.ArrowInvalid, OSError) as error:
-        if getattr(error, "errno", None) is not None:
-            raise  # it is the reading that failed; Arrow's own errors have no number
-        reason = " ".join(str(error).split())  # in one line
-        raise CorruptRecordError(
-            f"Expected a Parquet file, found one that cannot be read: {reason}", Location(path)
-        ) from error
+def to_lists(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Returns the columns of a schema, each of the type that it has there.
+
+    Args:
+      batch: has these columns, in any order.
+      schema: of columns of type `large_list` of `int64`, `float` or `large_binary`.
+
+    Raises:
+      SchemaError: a column is there twice, or of a type that cannot become the wanted one.
+      EncodeError: a value does not fit, or is a null in a list.
+    """
+    check_distinct(batch.schema.names, "columns")
+    columns = [_to_lists(batch.column(field.name), field) for field in schema]
+    # The column of nulls keeps the number of rows where there is no other.
+    columns.append(pa.nulls(batch.num_rows))
+    rows = pa.RecordBatch.from_arrays(columns, schema=schema.append(pa.field("", pa.null())))
+    return rows.select(range(len(schema)))
+
+
+def _to_lists(column: pa.Array, wanted: pa.Field) -> pa.Array:
+    if column.null_count == len(column):
+        return pa.nulls(len(column), wanted.type)
+    features = to_features(wanted.name, column)
+    kinds = kind_of(features), _kind_of(wanted)
+    if kinds != (Kind.INT64, Kind.FLOAT):
+        check_kinds(*({wanted.name: kind} for kind in kinds))
+    value_type = wanted.type.value_type
+    if not is_list(features.type):
+        return to_singleton_lists(features.cast(value_type, safe=False))
+    lists = flatten_lists(features)
+    if lists.values.null_count:
+        row = lists.list_of(pc.index(lists.values.is_null(), True).as_py())
+        place = Location(record=row, feature=wanted.name)
+        raise EncodeError("Expected lists without nulls, found a null in one", place)
+    is_valid = features.is_valid().to_numpy(zero_copy_only=False)
+    return make_lists(lists.offsets, lists.values.cast(value_type, safe=False), is_valid)
+
+
+def _kind_of(field: pa.Field) -> Kind | None:
+    return kind_of(to_features(field.name, pa.nulls(0, field.type)))

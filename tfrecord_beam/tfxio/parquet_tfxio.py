@@ -10,8 +10,8 @@ import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam.options import check_int
-from tfrecord_beam.records.parquet import read_row_groups, read_schema, split_row_groups
-from tfrecord_beam.records.parquet_columns import list_schema
+from tfrecord_beam.records.convert.parquet_file import read_schema, split_row_groups
+from tfrecord_beam.records.parquet import list_schema, read_row_groups
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FilePattern,
@@ -36,9 +36,10 @@ class ParquetTFXIO(SchemaBasedTFXIO):
     """Reads Parquet files.
 
     Only the wanted columns are read. They become what all sources have: lists of `int64`, `float32`
-    or bytes; a value is a list of one, null is null. Numbers are rounded to `float32` in columns
-    of floating-point numbers; any other value that does not fit its type is an error with its file,
-    row and column.
+    or bytes; a value is a list of one, null is null. Types become what they become when they are
+    written, see `tfrecord_beam.schema.encoding`: dates and times are integers, decimals are rounded
+    to `float32`. Integers may be a FLOAT feature. A value that does not fit its type is an error
+    with its file, row and column.
 
     Example::
 
@@ -84,8 +85,8 @@ class ParquetTFXIO(SchemaBasedTFXIO):
         """Returns a transform that gives a PCollection of `pa.RecordBatch`.
 
         Args:
-          batch_size: rows of a batch, the last one of some row groups may have fewer. None: at most
-            65,536.
+          batch_size: rows of a batch, the last one of some row groups may have fewer. None: as many
+            as hold about 8 MiB, and 65,536 at most.
         """
         return Chain(
             "BeamSource",

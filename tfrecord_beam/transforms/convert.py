@@ -11,9 +11,9 @@ import pyarrow as pa
 from tfrecord_beam.records.convert.columns import RecordColumns, choose_columns, choose_schema
 from tfrecord_beam.records.convert.conversion import Conversion
 from tfrecord_beam.records.convert.formats import Format, split_suffix
+from tfrecord_beam.records.convert.parquet_file import split_row_groups
 from tfrecord_beam.records.convert.sources import iter_file
 from tfrecord_beam.records.convert.targets import write_file
-from tfrecord_beam.records.parquet import split_row_groups
 from tfrecord_beam.records.ranges import MIN_RANGE_BYTES
 from tfrecord_beam.records.writing.placing import check_free
 from tfrecord_beam.records.writing.plan import WrittenFile

@@ -8,7 +8,8 @@ import apache_beam as beam
 import pyarrow as pa
 
 from tfrecord_beam.options import check_int
-from tfrecord_beam.records.parquet import RowGroups, read_row_groups, split_row_groups
+from tfrecord_beam.records.convert.parquet_file import RowGroups, split_row_groups
+from tfrecord_beam.records.parquet import read_row_groups
 from tfrecord_beam.records.paths import match_files
 from tfrecord_beam.records.ranges import MIN_RANGE_BYTES
 from tfrecord_beam.transforms import (
@@ -26,18 +27,17 @@ class ReadParquet(beam.PTransform):
 
     Args:
       patterns: result of `normalize_patterns`.
-      schema: the columns, see `tfrecord_beam.records.parquet_columns.convert_batch`.
-      batch_size: rows of a batch, the last one of some row groups may have fewer. None: at most
-        65,536.
+      schema: the columns, see `tfrecord_beam.records.parquet.to_lists`.
+      batch_size: rows of a batch, the last one of some row groups may have fewer. None: as many as
+        hold about 8 MiB, and 65,536 at most.
       min_bundle_bytes: least bytes of the row groups that one worker reads at a time; small row
         groups are put together to 32 MiB in any case.
 
     Raises:
       ValueError: an option is out of range.
       NoMatchError: a pattern means no file.
-      CorruptRecordError: in the pipeline, a file cannot be read.
       SchemaError: in the pipeline, a file lacks a column, or has one of another type.
-      DecodeError: in the pipeline, a value does not fit its type.
+      DecodeError: in the pipeline, a file cannot be read, or a value does not fit its type.
     """
 
     def __init__(

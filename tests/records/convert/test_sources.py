@@ -49,7 +49,7 @@ def test_batches_of_large_rows_are_small(
     path = tmp_path / "a.parquet"
     table = pa.table({"image": [bytes([i]) * 1000 for i in range(50)]})
     pq.write_table(table, path, use_dictionary=False, compression="none")
-    monkeypatch.setattr(sources, "_BATCH_BYTES", 10_000)
+    monkeypatch.setattr(sources, "_PARQUET_BATCH_BYTES", 10_000)
     batches = list(iter_file(path.open("rb"), str(path), Format.PARQUET))
     assert len(batches) >= 5
     assert pa.Table.from_batches(batches) == table

@@ -1,13 +1,16 @@
-"""The formats of files that are converted, and which of them a name tells."""
+"""The formats of files that are converted: which of them a name tells, and errors of reading."""
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import posixpath
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from tfrecord_beam.errors import render
+import pyarrow as pa
+
+from tfrecord_beam.errors import CorruptRecordError, DecodeError, Location, SchemaError, render
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.compression import codec_of_name
 
@@ -97,6 +100,23 @@ def name_shard(path: str, index: int, count: int) -> str:
     """
     stem, suffix = split_suffix(path)
     return f"{stem}-{index:05}-of-{count:05}{suffix}"
+
+
+@contextlib.contextmanager
+def reading(path: str, file_format: Format) -> Iterator[None]:
+    """Adds the file to errors; what pyarrow says of a damaged one is a DecodeError."""
+    try:
+        yield
+    except (CorruptRecordError, SchemaError) as error:  # of what knows no name
+        raise error.located(file=path) from error.__cause__
+    except (pa.ArrowException, OSError) as error:
+        if getattr(error, "errno", None) is not None:
+            raise  # it is the reading that failed; Arrow's own errors have no number
+        reason = " ".join(str(error).split())  # in one line
+        raise DecodeError(
+            f"Expected {file_format.value} data, found some that cannot be read: {reason}",
+            Location(path),
+        ) from error
 
 
 def _format_of(path: str, option: str) -> Format:

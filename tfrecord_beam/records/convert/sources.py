@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import CorruptRecordError, DecodeError, EncodeError, Location
+from tfrecord_beam.errors import DecodeError, EncodeError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.convert.csv_file import iter_csv
-from tfrecord_beam.records.convert.formats import Format
+from tfrecord_beam.records.convert.formats import Format, reading
+from tfrecord_beam.records.convert.parquet_file import iter_parquet
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.lines import LineBlock, LineOptions, read_lines
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.writing.elements import RowTypes, convert_elements, row_types
 from tfrecord_beam.schema.arrow import project_batch
-from tfrecord_beam.schema.names import check_known
 
-_BATCH_ROWS, _BATCH_BYTES = 1 << 16, 64 << 20
-"""The most rows of a batch of Parquet, and about the most bytes."""
+_PARQUET_BATCH_BYTES = 64 << 20
 
 _JSON_BLOCK_BYTES = 1 << 20
 
@@ -59,29 +56,13 @@ def iter_file(
       SchemaError: there is no such column.
     """
     try:
-        with _reading(path, file_format):
+        with reading(path, file_format):
             for batch in _iter_batches(
                 raw, path, file_format, schema, columns, column_names, row_groups
             ):
                 yield batch if columns is None else project_batch(batch, columns)
     finally:
         raw.close()
-
-
-@contextlib.contextmanager
-def _reading(path: str, file_format: Format) -> Iterator[None]:
-    try:
-        yield
-    except CorruptRecordError as error:  # of decompression, which knows no name
-        raise error.located(file=path) from error.__cause__
-    except (pa.ArrowException, OSError) as error:
-        if getattr(error, "errno", None) is not None:
-            raise  # it is the reading that failed; Arrow's own errors have no number
-        reason = " ".join(str(error).split())  # in one line
-        raise DecodeError(
-            f"Expected {file_format.value} data, found some that cannot be read: {reason}",
-            Location(path),
-        ) from error
 
 
 def _iter_batches(
@@ -98,24 +79,10 @@ def _iter_batches(
     if file_format is Format.JSON:
         return _iter_json(raw, path, row_types(schema))
     if file_format is Format.PARQUET:
-        file = pa.parquet.ParquetFile(pa.PythonFile(raw, mode="r"))
-        return _iter_parquet(file, columns, row_groups)
+        return iter_parquet(
+            raw, columns=columns, row_groups=row_groups, batch_bytes=_PARQUET_BATCH_BYTES
+        )
     return _iter_arrow(raw)
-
-
-def _iter_parquet(
-    file: pa.parquet.ParquetFile, columns: Sequence[str] | None, row_groups: range | None
-) -> Iterator[pa.RecordBatch]:
-    if columns is not None:
-        check_known(columns, file.schema_arrow.names, "columns")
-    numbers = range(file.num_row_groups) if row_groups is None else row_groups
-    groups = [file.metadata.row_group(number) for number in numbers]
-    row_bytes = max(
-        (group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0
-    )
-    rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(row_bytes, 1)))
-    batches: Iterator[pa.RecordBatch] = file.iter_batches(rows, numbers, columns)
-    return batches
 
 
 def _iter_arrow(raw: BinaryFile) -> Iterator[pa.RecordBatch]:
