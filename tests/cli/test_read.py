@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.files import PEOPLE, write, write_schema
 from tests.wire import entry, example, int64
+from tfrecord_beam import count
 from tfrecord_beam.cli.main import main
 
 pytest.importorskip("apache_beam")
@@ -161,6 +162,8 @@ def test_error_in_the_pipeline(
     [
         (["a", "--schema", "s", "b"], "Expected FILES side by side, found 'b' elsewhere"),
         (["a", "--demo"], "Expected FILES or --demo, found both"),
+        (["a", "--keep-demo", "b"], "Expected FILES or --keep-demo, found both"),
+        (["--keep-demo", "gs://b/d"], "Expected a local folder for demo data, found 'gs://b/d'"),
     ],
 )
 def test_ambiguous_arguments(
@@ -168,6 +171,17 @@ def test_ambiguous_arguments(
 ) -> None:
     assert main(["read", *arguments]) == 2
     assert capsys.readouterr().err == f"tfrecord-beam: error: {text}\n"
+
+
+def test_demo_that_is_kept(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "new" / "demo"
+    assert main(["read", "--keep-demo", str(folder)]) == 0
+    told = f"demo data: {folder}/census-*, {folder}/schema.pbtxt\n"
+    assert capfd.readouterr().out.endswith(told)
+    assert count(str(folder / "census-*")) == 15_000
+    assert main(["read", "--keep-demo", str(folder)]) == 2
+    text = f"Expected an empty folder for demo data, found files - at {folder}"
+    assert capfd.readouterr().err == f"tfrecord-beam: error: {text}\n"
 
 
 def test_demo_leaves_nothing(

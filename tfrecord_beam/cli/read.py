@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
+import pathlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfrecord_beam.cli import arguments
@@ -13,8 +15,10 @@ from tfrecord_beam.cli.columns import find_absent, print_columns, warn_of_lost
 from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.cli.progress import show_activity
 from tfrecord_beam.cli.rows import print_rows, print_table
+from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.options import count_of
 from tfrecord_beam.records.demo import write_census
+from tfrecord_beam.urls import has_scheme
 
 if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs
@@ -44,28 +48,54 @@ def add_parser(verbs: Verbs) -> None:
         metavar="N",
         help="rows in each batch; default: as many as have 8 MiB",
     )
-    parser.add_argument("--demo", action="store_true", help="read demo data: a made-up census")
+    demo = parser.add_mutually_exclusive_group()
+    demo.add_argument("--demo", action="store_true", help="read demo data: a made-up census")
+    demo.add_argument(
+        "--keep-demo",
+        type=arguments.parse_output,
+        metavar="FOLDER",
+        help="read demo data that are made in this folder, which is new or empty, and stay there",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
     arguments.check_pipeline_options(options.pipeline_options)
-    if options.files and options.demo:
-        raise ValueError("Expected FILES or --demo, found both")
+    if options.files and (options.demo or options.keep_demo):
+        name = "--demo" if options.demo else "--keep-demo"
+        raise ValueError(f"Expected FILES or {name}, found both")
     if options.files:
         summary = _read(options, options.files, options.schema)
     else:
-        with tempfile.TemporaryDirectory() as folder:
+        with _open_demo_folder(options.keep_demo) as folder:
             demo = write_census(folder)
             summary = _read(options, [demo.pattern], options.schema or demo.schema)
     if options.json:
         print(json.dumps(summary))
     else:
         _print_summary(summary)
+        if options.keep_demo:
+            print(f"demo data: {make_printable(demo.pattern)}, {make_printable(demo.schema)}")
     if options.files and summary["rows"]:
         lost = _find_lost(summary["columns"], options)
         warn_of_lost(lost, options, "no record", arguments.import_pipelines().BeamFileSystem())
     return 0
+
+
+@contextlib.contextmanager
+def _open_demo_folder(kept: str | None) -> Iterator[str]:
+    """Gives an empty folder: the one to be kept, or one that is removed afterwards."""
+    if kept is None:
+        with tempfile.TemporaryDirectory() as folder:
+            yield folder
+        return
+    if has_scheme(kept):
+        raise ValueError(f"Expected a local folder for demo data, found {kept!r}")
+    place = pathlib.Path(kept)
+    place.mkdir(parents=True, exist_ok=True)
+    if any(place.iterdir()):  # its files may have the names of those to be made
+        raise WriteError("Expected an empty folder for demo data, found files", Location(kept))
+    yield kept
 
 
 def _find_lost(columns: Sequence[dict[str, Any]], options: argparse.Namespace) -> list[str]:
