@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import itertools
 import pathlib
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.display import DisplayData
-from apache_beam.transforms.window import FixedWindows, GlobalWindow, TimestampedValue
+from apache_beam.transforms.window import FixedWindows, GlobalWindow, Sessions, TimestampedValue
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.records.writing.encodings import encoding_of
@@ -324,6 +325,38 @@ def test_windows_of_a_bounded_input(tmp_path: pathlib.Path) -> None:
             sorted(RECORDS[:6]),
             sorted(RECORDS[6:12]),
         ]
+
+
+@pytest.mark.parametrize(
+    "options", [{"num_shards": 1}, {"num_shards": 2, "shuffle": True}, {"num_shards": 7}]
+)
+def test_sessions_of_a_bounded_input(tmp_path: pathlib.Path, options: dict[str, Any]) -> None:
+    seconds = [1, 2, 3, *range(100, 300)]
+    stamped = [TimestampedValue(b"%d" % second, second) for second in seconds]
+    for mode in ("error", "overwrite"):
+        result = run(
+            beam.Create(stamped),
+            beam.Map(lambda each: each).with_output_types(bytes),
+            beam.WindowInto(Sessions(30)),
+            WriteToTFRecord(tmp_path / "a", mode=mode, **options),
+        )
+        files = written(result)
+        check_files(tmp_path, files)
+        by_window: dict[str, list[bytes]] = collections.defaultdict(list)
+        for file in files:
+            by_window[pathlib.Path(file.path).name[2:36]] += records_in(file.path)
+        assert {name: sorted(map(int, records)) for name, records in by_window.items()} == {
+            "19700101T000001Z-19700101T000033Z-": seconds[:3],
+            "19700101T000140Z-19700101T000529Z-": seconds[3:],
+        }
+        assert len(files) == 2 * options["num_shards"]
+
+
+@pytest.mark.parametrize("options", [{}, {"write_locality": "local"}, {"max_records_per_shard": 5}])
+def test_sessions_need_a_number_of_shards(tmp_path: pathlib.Path, options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"^Expected num_shards for windows that merge \(sessions"):
+        write_sessions = WriteToTFRecord(tmp_path / "a", **options)
+        run(beam.Create(RECORDS), beam.WindowInto(Sessions(30)), write_sessions)
 
 
 def test_display_data_and_label(tmp_path: pathlib.Path) -> None:

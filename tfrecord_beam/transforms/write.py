@@ -36,6 +36,7 @@ from tfrecord_beam.transforms.workers import Apply
 from tfrecord_beam.transforms.write_steps import (
     ENDING,
     SPILLS,
+    MergeWindow,
     PublishPane,
     WriteBundles,
     WriteLocally,
@@ -85,7 +86,8 @@ class WriteToTFRecord(beam.PTransform):
     ``ignore`` one of them fails rather than replace a file of the other; in the others they may
     leave some files of each.
 
-    An unbounded input needs `num_shards`. Its files are those of a window and a pane, which are
+    An unbounded input needs `num_shards`, and so do session windows, each of which has its files
+    once it is complete. Files of an unbounded input are those of a window and a pane, which are
     named before the template: ``<prefix>-<start>-<end>-<pane>-SSSSS-of-NNNNN``. Of a bounded input
     with windows too, the pane is always 0. The files of a pane hold only the records that
     arrived since the previous one, even if the input accumulates panes: no record is written twice.
@@ -250,8 +252,13 @@ class WriteToTFRecord(beam.PTransform):
         write: AsSingleton,
         steps: WriteSteps,
     ) -> beam.PCollection[WrittenFile]:
-        is_windowed = not isinstance(elements.windowing.windowfn, GlobalWindows)
-        results = elements | "WriteBundles" >> beam.ParDo(WriteBundles(steps), write)
+        window_fn = elements.windowing.windowfn
+        is_windowed = not isinstance(window_fn, GlobalWindows)
+        if window_fn.is_merging():
+            grouped = self._group_by_window(elements, write, steps)
+            results = grouped | "MergeWindow" >> beam.ParDo(MergeWindow(steps), write)
+        else:
+            results = elements | "WriteBundles" >> beam.ParDo(WriteBundles(steps), write)
         if not elements.windowing.is_default():
             results |= "Rewindow" >> beam.WindowInto(GlobalWindows())
         merged: Any = ()
@@ -277,13 +284,8 @@ class WriteToTFRecord(beam.PTransform):
     def _write_panes(
         self, elements: beam.PCollection[Any], write: AsSingleton, steps: WriteSteps
     ) -> beam.PCollection[WrittenFile]:
-        published = (
-            elements
-            | "WriteBundles" >> _WriteToGroup(WriteWindows(steps), write)  # type: ignore[no-untyped-call]  # of Beam
-            | "GroupByWindow" >> beam.GroupByKey()
-            | "PublishPane"
-            >> beam.ParDo(PublishPane(steps), write).with_outputs(SPILLS, main="written")
-        )
+        publish = beam.ParDo(PublishPane(steps), write).with_outputs(SPILLS, main="written")
+        published = self._group_by_window(elements, write, steps) | "PublishPane" >> publish
         _ = (
             published[SPILLS]
             # What was published is settled before that of which it was made is gone.
@@ -292,10 +294,19 @@ class WriteToTFRecord(beam.PTransform):
         )
         return published.written
 
+    def _group_by_window(
+        self, elements: beam.PCollection[Any], write: AsSingleton, steps: WriteSteps
+    ) -> beam.PCollection[Any]:
+        """Returns what bundles wrote for each window and pane, once windows have merged."""
+        to_windows = _WriteToGroup(WriteWindows(steps), write)  # type: ignore[no-untyped-call]  # of Beam
+        return elements | "WriteBundles" >> to_windows | "GroupByWindow" >> beam.GroupByKey()
+
     def _check_input(self, elements: beam.PCollection[Any]) -> None:
         is_local = self._options.write_locality == "local"
         if not elements.is_bounded and self._options.is_direct and not is_local:
             raise ValueError("Expected num_shards for an unbounded input, found None")
+        if elements.windowing.windowfn.is_merging() and self._options.is_direct:
+            raise ValueError("Expected num_shards for windows that merge (sessions), found None")
         if not elements.is_bounded and self._options.mode not in ("error", "append"):
             raise ValueError(
                 "Expected mode='error' or 'append' for an unbounded input, whose writing never "

@@ -11,7 +11,12 @@ from apache_beam.transforms.window import BoundedWindow, GlobalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
 from tfrecord_beam.errors import WriteError
-from tfrecord_beam.records.writing.bundle import BundleResult, BundleWriter, check_results
+from tfrecord_beam.records.writing.bundle import (
+    BundleResult,
+    BundleWriter,
+    check_results,
+    join_results,
+)
 from tfrecord_beam.records.writing.encoding import RowEncoding
 from tfrecord_beam.records.writing.names import make_id, name_pane
 from tfrecord_beam.records.writing.options import WriteOptions
@@ -28,7 +33,8 @@ from tfrecord_beam.records.writing.publish import (
     publish_locally,
     tell_what_is_there,
 )
-from tfrecord_beam.records.writing.shards import Merge, ShardFile, find_spills, merge, plan_merges
+from tfrecord_beam.records.writing.segments import find_spills
+from tfrecord_beam.records.writing.shards import Merge, ShardFile, merge, plan_merges
 from tfrecord_beam.records.writing.start import (
     StartedWrite,
     check_mode,
@@ -52,6 +58,9 @@ Without that a window has a file of each bundle, a session of each record, and a
 too late leaves one behind. The worker that publishes a pane holds all that is small: of 10,000
 bundles 160 MB at most.
 """
+
+_MOST_WRITERS = 100
+"""Windows for which a bundle has something in memory."""
 
 
 class WriteSteps:
@@ -91,6 +100,15 @@ class WriteSteps:
             noticing_removal(self.options, write, self.file_system),
         ):
             return merge(pieces, self.options, write, self.file_system, BeamFileSystem().open)
+
+    def merge_window(
+        self, results: Iterable[BundleResult], window: str, write: StartedWrite
+    ) -> BundleResult:
+        """Puts all that bundles have for a window into whole files."""
+        results = list(results)
+        merges = plan_merges((result.segments for result in results), window)
+        files = [file for pieces in merges for file in self.merge_one(pieces, write)]
+        return join_results(results, files)
 
     def plan_files(
         self,
@@ -159,9 +177,9 @@ class WriteBundles(LibraryDoFn):
 
     def process(
         self, element: Any, write: StartedWrite, window: Any = beam.DoFn.WindowParam
-    ) -> None:
+    ) -> Iterable[WindowedValue]:
         if write.is_skipped:
-            return
+            return ()
         self._window = window
         key = self._writer_key(window)
         if key not in self._writers:
@@ -172,6 +190,7 @@ class WriteBundles(LibraryDoFn):
         except BaseException:
             self.teardown()
             raise
+        return self.finish_bundle() if len(self._writers) == _MOST_WRITERS else ()
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
         while self._writers:
@@ -236,6 +255,22 @@ class WriteLocally(WriteWindows):
         return placed
 
 
+class MergeWindow(LibraryDoFn):
+    """Puts all records of a window, as it is once it has merged with others, into whole files."""
+
+    def __init__(self, steps: WriteSteps) -> None:
+        self._steps = steps
+
+    def process(
+        self,
+        keyed: tuple[None, Iterable[BundleResult]],
+        write: StartedWrite,
+        window: Any = beam.DoFn.WindowParam,
+        pane: Any = beam.DoFn.PaneInfoParam,
+    ) -> Iterator[BundleResult]:
+        yield self._steps.merge_window(keyed[1], _name_window(window, pane.index), write)
+
+
 class PublishPane(LibraryDoFn):
     """Puts all records of a pane into files. Outputs: these; `SPILLS`, what is done with.
 
@@ -253,16 +288,12 @@ class PublishPane(LibraryDoFn):
         pane: Any = beam.DoFn.PaneInfoParam,
     ) -> Iterator[Any]:
         steps = self._steps
-        results = list(keyed[1])
-        segments = [result.segments for result in results]
         name = _name_window(window, pane.index) or f"-pane-{pane.index}"
-        merges = plan_merges(segments, name)
-        files = [file for pieces in merges for file in steps.merge_one(pieces, write)]
-        check_results(results, files)
+        files = steps.merge_window(keyed[1], name, write).files
         publications = name_files(files, steps.options, write, is_windowed=True)
         for publication in publications:
             yield steps.publish_one(publication, write, is_remade=True)
-        yield TaggedOutput(SPILLS, find_spills(merges))
+        yield TaggedOutput(SPILLS, find_spills(result.segments for result in keyed[1]))
 
 
 def _name_window(window: BoundedWindow, pane: int = 0) -> str:

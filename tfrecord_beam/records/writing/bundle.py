@@ -59,6 +59,17 @@ def check_results(results: Sequence[BundleResult], files: Iterable[ShardFile]) -
         )
 
 
+def join_results(results: Sequence[BundleResult], files: list[ShardFile]) -> BundleResult:
+    """Returns what several bundles have written as one result, once it is in whole files.
+
+    Raises:
+      SchemaError: as `check_results`, as is WriteError.
+    """
+    check_results(results, files)
+    num_records = sum(result.num_records for result in results)
+    return BundleResult(num_records, merge_kinds(result.kinds for result in results), files, {})
+
+
 class BundleWriter:
     """Takes in the elements of one bundle, and puts their records into temporary files.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -47,6 +48,14 @@ class Segment(NamedTuple):
 
 
 Segments = dict[Destination, list[Segment]]
+
+
+def find_spills(all_segments: Iterable[Segments]) -> list[str]:
+    """Returns the paths of the spill files of several bundles."""
+    segments = itertools.chain.from_iterable(
+        pieces for by_destination in all_segments for pieces in by_destination.values()
+    )
+    return sorted({segment.path for segment in segments if segment.content is None})
 
 
 def read_segments(

@@ -157,12 +157,6 @@ def plan_merges(all_segments: Iterable[Segments], window: str | None = None) -> 
     return list(map(Merge._make, merges.items()))
 
 
-def find_spills(merges: Iterable[Merge]) -> list[str]:
-    """Returns the paths of the spill files of merges, each once."""
-    segments = (segment for pieces in merges for segment in pieces.segments)
-    return sorted({segment.path for segment in segments if segment.content is None})
-
-
 def merge(
     pieces: Merge,
     options: WriteOptions,
