@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import pathlib
+from unittest import mock
 
+import pyarrow.fs
 import pytest
 
 from tests.cli.files import PEOPLE, write, write_schema
-from tfrecord_beam import BeamSource, count, read_table
+from tfrecord_beam import BeamSource, count, read_table, write_table
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.schema.tfmd import load_schema
 from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
@@ -29,6 +31,12 @@ from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
         ("File://LocalHost/A", "/A"),
         ("file:////a", "//a"),
         ("GS://Bucket/A%20", "gs://Bucket/A%20"),
+        ("s3://b/a/*?region=x&scheme=http", "s3://b?region=x&scheme=http/a/*"),
+        ("s3://b?region=x/a/*", "s3://b?region=x/a/*"),
+        ("s3://b/?region=x", "s3://b?region=x/"),
+        ("s3://b/a-?", "s3://b/a-?"),
+        ("s3://b/day=?/a", "s3://b/day=?/a"),
+        ("/a/b?region=x", "/a/b?region=x"),
     ],
 )
 def test_one_spelling(path: str, expected: str) -> None:
@@ -85,6 +93,34 @@ def test_url_that_nobody_knows(url: str) -> None:
             read(url)
     with pytest.raises(ValueError, match=rf"^Expected a URL that Beam knows, found '{url}'"):
         BeamSource(url)
+
+
+def test_process_has_one_file_system_for_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    file_system, key = resolve_url("file:///a/b")
+    other, other_key = resolve_url("file:///c")
+    assert (key, other_key) == ("/a/b", "/c")
+    assert file_system is other
+    process = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: process + 1)  # as in a fork
+    assert resolve_url("file:///a")[0] is not file_system
+
+
+def test_query_is_for_the_store(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    urls_of_stores = set()
+
+    def from_uri(url: str) -> tuple[pyarrow.fs.FileSystem, str]:
+        urls_of_stores.add(url)
+        return pyarrow.fs.LocalFileSystem(), f"{tmp_path}/"
+
+    monkeypatch.setattr(pyarrow.fs, "FileSystem", mock.Mock(from_uri=from_uri))
+    query = "?region=eu-west-1&endpoint_override=localhost:9000"
+    [file] = write_table({"n": [1]}, f"x://bucket/a/b.tfrecord{query}")
+    assert (tmp_path / "a" / "b.tfrecord").exists()
+    for path in (file.path, f"x://bucket/a/*.tfrecord{query}", f"x://bucket{query}"):
+        assert count(path) == 1
+    assert urls_of_stores == {f"x://bucket{query}"}
+    with pytest.raises(ValueError, match=r"^Expected a URL without a query.*--s3_endpoint_url"):
+        BeamSource(file.path)
 
 
 @pytest.mark.parametrize("prefix", ["file://", "file:", "FILE://", "file://localhost"])

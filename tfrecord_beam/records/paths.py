@@ -33,7 +33,7 @@ import pyarrow.fs
 from tfrecord_beam.errors import NoMatchError
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.decompression import BinaryFile
-from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
+from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url, split_root
 
 _HIDDEN = "._"
 _NAMES_SHOWN = 3
@@ -186,7 +186,8 @@ def find_folder(pattern: str) -> str:
 
 def find_literal_prefix(pattern: str) -> str:
     """Returns what comes before the first wildcard; every path that matches begins with it."""
-    return _WILDCARD.split(pattern, maxsplit=1)[0]
+    root, path = split_root(pattern)
+    return root + _WILDCARD.split(path, maxsplit=1)[0]
 
 
 class DirectFileSystem:
@@ -283,7 +284,7 @@ def _split_names(path: str) -> _Levels:
 
 
 def _split_levels(pattern: str) -> _Levels:
-    is_folder = pattern.endswith("/") or not _WILDCARD.search(pattern)
+    is_folder = pattern.endswith("/") or find_literal_prefix(pattern) == pattern
     levels = _split_names(pattern) + (("**",) if is_folder else ())
     # Of levels that are ``**``, one after the other, the first means what all do.
     return tuple(

@@ -31,7 +31,7 @@ from tfrecord_beam.records.writing.file_system import (
     refuse_if,
     select_entered,
 )
-from tfrecord_beam.urls import has_scheme
+from tfrecord_beam.urls import has_scheme, split_root
 
 _AS_STORED = CompressionTypes.UNCOMPRESSED  # the library decompresses itself, by content
 
@@ -158,6 +158,10 @@ class _BeamStore:
 
 
 def _find_file_system(url: str) -> FileSystem:
+    if "?" in split_root(url)[0]:
+        message = f"Expected a URL without a query, found {url!r}"
+        hint = "Beam takes options of a store as pipeline options, such as --s3_endpoint_url"
+        raise ValueError(render(message, hint=hint))
     try:
         return FileSystems.get_filesystem(url)
     except ValueError as error:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.index import side_car_path
 from tfrecord_beam.records.writing.compression import CODEC_SUFFIXES
+from tfrecord_beam.urls import split_root
 
 DEFAULT_SUFFIX = ".tfrecord"
 DEFAULT_TEMPLATE = "-SSSSS-of-NNNNN"
@@ -59,8 +60,7 @@ def checksum_path(path: str) -> str:
 
 def check_no_pattern(name: str, path: str) -> None:
     """Raises ValueError for a path that could not be read again as it is written."""
-    found = sorted(_PATTERN_CHARACTERS & {*path})
-    if found:
+    if _PATTERN_CHARACTERS & {*split_root(path)[1]}:
         raise ValueError(
             f"Expected {name} without the pattern characters * ? [, found {describe(path)}"
         )
