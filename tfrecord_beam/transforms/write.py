@@ -61,9 +61,10 @@ class WriteToTFRecord(beam.PTransform):
     A write that fails for good may leave that hidden folder, ``.<name>-temp-<id>``, which readers
     skip, and, if it was while the files got their names, some of the files, each of them whole. The
     next write of the same prefix in the mode ``error`` or ``overwrite``, or ``ignore`` where it
-    writes, clears the folder away; the other modes leave it, for it may be that of a write that
-    runs beside theirs. While an unbounded input has nothing that waits to be written, there is no
-    such folder on local disks.
+    writes, clears the folder away; the other modes leave it, for nothing tells it from that of a
+    write that runs beside theirs. Where only these are used, delete such folders by hand, while no
+    write of the prefix runs: no file that has its own name is in them. While an unbounded input has
+    nothing that waits to be written, there is no such folder on local disks.
 
     Example::
 
