@@ -1,9 +1,10 @@
-"""Bytes to frames to Arrow: the hot core, behind one set of functions with two implementations.
+"""Bytes to frames to Arrow: the hot core, one set of functions with two implementations.
 
-`implementation` says which one serves: "native" (the C++ extension) or "reference"
+`implementation` says which one is in use: "native" (the C++ extension) or "reference"
 (google.protobuf, crc32c and pyarrow; the same results, about a hundred times slower). The
-environment variable ``TFRECORD_BEAM_KERNEL`` chooses: ``native`` (a missing extension is an
-ImportError), ``reference``, or ``auto``, the default: native, else reference with one warning.
+environment variable ``TFRECORD_BEAM_KERNEL`` selects it: ``native`` (a missing extension is an
+ImportError), ``reference``, or ``auto``, the default: native if available, else reference with one
+warning.
 """
 
 from __future__ import annotations

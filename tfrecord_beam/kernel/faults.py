@@ -1,4 +1,4 @@
-"""Turns what a kernel reports into the errors that users see: one text for both kernels."""
+"""Turns the failures that a kernel reports into exceptions: the same text for both kernels."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def decode_error(failure: DecodeFailure, record_type: RecordType = "Example") ->
 
 
 def check_plan(plan: DecodePlan | SequenceDecodePlan) -> None:
-    """Raises SchemaError if columns of `plan` cannot be told apart by their names in Arrow."""
+    """Raises SchemaError if columns of `plan` lack distinct names that Arrow can represent."""
     names = _check_names(plan.columns or ())
     if isinstance(plan, SequenceDecodePlan):
         _check_names(plan.sequence_columns or ())
@@ -115,7 +115,7 @@ def null_value_error(record: int, feature: str) -> EncodeError:
 
 
 def check_encode_plan(plan: EncodePlan) -> None:
-    """Raises SchemaError if features of `plan` have one name, or one that is not UTF-8."""
+    """Raises SchemaError if names of features in `plan` are not distinct, or not UTF-8."""
     for names in (plan.context, plan.feature_lists or ()):
         check_distinct(names, "columns")
         for name in names:

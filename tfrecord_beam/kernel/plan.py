@@ -1,8 +1,8 @@
-"""What a kernel is asked to do and what it answers: the contract that both kernels obey.
+"""The requests and results of a kernel: the contract that both kernels obey.
 
-Everything here is plain data. A kernel gets buffers and a plan for decoding, and answers with Arrow
-data (an object with ``__arrow_c_array__``), a `Scan`, a `Candidate` or `DecodeFailure`s; or it gets
-Arrow data and an `EncodePlan`, and answers with records.
+Everything here is plain data. For decoding a kernel takes buffers and a plan, and returns Arrow
+data (an object with ``__arrow_c_array__``), a `Scan`, a `Candidate` or `DecodeFailure`s. For
+encoding it takes Arrow data and an `EncodePlan`, and returns records.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import enum
 from typing import Literal, NamedTuple
 
 RecordType = Literal["Example", "SequenceExample", "ExampleListWithContext", "ByteArray"]
-"""What a record is: ``tf.train.Example``, ``tf.train.SequenceExample``, the message of ranking data
-that holds a list of Examples and one for all of them, or bytes that are not looked into."""
+"""Type of a record: ``tf.train.Example``, ``tf.train.SequenceExample``, the message of ranking data
+that holds a list of Examples and a context Example, or opaque bytes."""
 
 SEQUENCE_COLUMN = "##SEQUENCE##"
-"""The usual name of the struct column that holds what each step of a record has."""
+"""The default name of the struct column that holds the features of each step of a record."""
 
 
 class Kind(enum.IntEnum):
@@ -38,7 +38,7 @@ class Column:
 
     Attributes:
       name: the feature's name.
-      kind: what the feature must hold, or None to take the kind that the records show.
+      kind: the required kind of the feature, or None for the kind found in the records.
     """
 
     name: str
@@ -50,9 +50,9 @@ class DecodePlan:
     """What to decode of each ``tf.train.Example``.
 
     Attributes:
-      columns: the wanted columns in output order; features that are not wanted are skipped by
-        their length and their content is not looked at. None: every feature that the records show,
-        in byte order of the names.
+      columns: the wanted columns in output order; other features are skipped by their length
+        without parsing their content. None: every feature found in the records, in byte order of
+        the names.
       raw_record_column: name of a last column that holds each record's own bytes
         (`large_list<large_binary>`, one value a row), or None.
     """
@@ -68,8 +68,8 @@ class SequenceDecodePlan:
     Attributes:
       columns: the wanted columns of the context, as in `DecodePlan`.
       sequence_columns: the wanted fields of the struct column, likewise: those of the feature
-        lists, or of the list of Examples. Empty: no struct column. None: every one that the records
-        show, and no struct column where no record has feature lists (or Examples).
+        lists, or of the list of Examples. Empty: no struct column. None: every field found in the
+        records, and no struct column if no record has feature lists (or Examples).
       sequence_column_name: name of the struct column, which comes after the context.
       raw_record_column: as in `DecodePlan`.
     """
@@ -81,29 +81,29 @@ class SequenceDecodePlan:
 
 
 class DecodeFault(enum.IntEnum):
-    """Why a record could not be decoded. Of several faults the first in this list counts."""
+    """Why a record could not be decoded. Of several faults the first in this list is reported."""
 
     MALFORMED = 1
     """The protobuf library would not parse these bytes as a message of the record type. (The
-    content of features that the plan does not want is not looked at.)"""
+    content of features that are not in the plan is not checked.)"""
     NAME_NOT_UTF8 = 2
     """The name of a feature, wanted or not, is not UTF-8."""
     FEATURE_LISTS = 3
-    """An Example, be it in a list, has a length-delimited field 2: a ``SequenceExample``, or
-    another message."""
+    """An Example, alone or in a list, has a length-delimited field 2: it is a ``SequenceExample``
+    or another message."""
     NESTED_EXAMPLE = 4
-    """A map entry has no value and its name is itself a message of nothing but fields 1 and 2
-    (length-delimited, at least one): an ``ExampleListWithContext`` taken for another type."""
+    """A map entry has no value and its name is itself a message of only fields 1 and 2
+    (length-delimited, at least one): an ``ExampleListWithContext`` read as another type."""
     RAW_COLUMN_COLLISION = 5
     """Without planned columns: a feature has the name of the raw-record column."""
     SEQUENCE_COLUMN_COLLISION = 6
     """Without planned columns: a feature of the context has the name of the struct column."""
     NAME_WITH_NUL = 7
-    """Without planned columns: a feature's name holds a NUL, at which the Arrow C data interface
-    would cut it. Of several the first in byte order is named, of the context before others."""
+    """Without planned columns: a feature's name contains a NUL, at which the Arrow C data interface
+    would truncate it. Of several the first in byte order is named, those of the context first."""
     KIND_MISMATCH = 8
-    """A feature holds another kind than the plan, than an earlier good record of the call, or than
-    an earlier step. Of several such features the first in output order is named."""
+    """A feature holds a different kind than the plan, an earlier good record of the call, or an
+    earlier step. Of several such features the first in output order is named."""
 
 
 class DecodeFailure(NamedTuple):
@@ -131,15 +131,15 @@ class DecodeFailure(NamedTuple):
 class EncodePlan:
     """How the columns of a batch become the features of a record.
 
-    Columns are meant by their place in the batch: first those of the context, then the feature
-    lists. Features are written in this order, the same one in each record.
+    Columns are identified by their position in the batch: first those of the context, then the
+    feature lists. Features are written in this order in each record.
 
     Attributes:
       context: the names of the features; each row of a column becomes one.
       feature_lists: the names of the feature lists of a ``tf.train.SequenceExample``. None: the
         records are ``tf.train.Example``s.
-      null_as_absent: whether features without a kind, as those of null rows, are left out of the
-        context.
+      null_as_absent: whether features without a kind, such as those of null rows, are omitted from
+        the context.
     """
 
     context: tuple[str, ...]
@@ -150,16 +150,16 @@ class EncodePlan:
 class EncodeFault(enum.IntEnum):
     """Why a batch could not be encoded.
 
-    Of several faults the one in the first row counts; in one row the first column's.
+    Of several faults the one in the first row is reported; within a row, that of the first column.
     """
 
     UNSUPPORTED_TYPE = 1
-    """A column has a type that the kernel does not encode. Looked for before all else."""
+    """A column has a type that the kernel does not encode. Checked before everything else."""
     NULL_VALUE = 2
     """There is a null among the values of a feature."""
     TOO_LARGE = 3
-    """A record takes 2 GiB or more, which no protobuf library reads. Only in a row without other
-    faults."""
+    """A record takes 2 GiB or more, which no protobuf library reads. Reported only for a row
+    without other faults."""
 
 
 class EncodeFailure(NamedTuple):
@@ -182,11 +182,11 @@ class ScanStatus(enum.IntEnum):
     LIMIT = 0
     """`stop`, `max_records` or `max_bytes` was reached."""
     MORE = 1
-    """The next frame is not whole in the buffer; `Scan.needed` bytes from `Scan.end` would do."""
+    """The next frame is not whole in the buffer; `Scan.needed` bytes from `Scan.end` are needed."""
     BAD_LENGTH_CRC = 2
-    """The CRC of the next frame's length field differs."""
+    """The CRC of the next frame's length field does not match."""
     BAD_PAYLOAD_CRC = 3
-    """The CRC of the next frame's payload differs."""
+    """The CRC of the next frame's payload does not match."""
 
 
 class Scan(NamedTuple):
@@ -197,10 +197,11 @@ class Scan(NamedTuple):
       lengths: int64 memoryview, payload length in bytes of each record.
       end: index after the last whole frame; the next frame, whole or not, starts here.
       status: a `ScanStatus`.
-      needed: for MORE, the bytes from `end` on that the next step needs: 12 while its header is not
-        whole, then 16 + length, at most 2**63 - 1. For BAD_PAYLOAD_CRC the frame's size. Else 0.
-      stored: for the BAD statuses the masked CRC that the file holds, else 0.
-      computed: for the BAD statuses the masked CRC of the bytes, else 0.
+      needed: for MORE, the bytes from `end` on needed to continue: 12 while the header of the next
+        frame is not whole, then 16 + length, at most 2**63 - 1. For BAD_PAYLOAD_CRC the frame's
+        size. Else 0.
+      stored: for the BAD statuses the masked CRC stored in the file, else 0.
+      computed: for the BAD statuses the masked CRC computed from the bytes, else 0.
     """
 
     offsets: memoryview
@@ -213,15 +214,15 @@ class Scan(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """The answer of `find_record`.
+    """The result of `find_record`.
 
     Attributes:
-      position: index in the buffer. With `found` and `needed` 0: there a whole, valid frame
-        starts. With `needed` > 0: there a frame with a valid length CRC starts whose payload is
-        not whole in the buffer, so that its CRC could not be checked. Not `found`: all positions
-        before this one are no candidates; those from here on were not looked at.
+      position: index in the buffer. With `found` and `needed` 0: a whole, valid frame starts there.
+        With `needed` > 0: a frame with a valid length CRC starts there, but its payload is not
+        whole in the buffer, so that its CRC could not be checked. Not `found`: no valid frame
+        starts before this position; positions from here on were not checked.
       found: whether there is a frame or a possible frame at `position`.
-      needed: bytes from `position` on that the frame takes, or 0 if it was checked completely.
+      needed: size in bytes of the possible frame, or 0 if it was checked completely.
     """
 
     position: int

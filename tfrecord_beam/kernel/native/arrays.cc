@@ -26,7 +26,7 @@ bool HasWideOffsets(std::string_view format) {
 
 int64_t BytesOfBits(int64_t bits) { return (bits + 7) / 8; }
 
-// The width of a number in bytes; 0 for what is no number.
+// The width of a numeric type in bytes; 0 for other types.
 int64_t WidthOf(std::string_view format) {
   if (format.size() != 1) return 0;
   switch (format[0]) {
@@ -49,7 +49,7 @@ int64_t WidthOf(std::string_view format) {
   }
 }
 
-// Of `length` elements from `first` on, counted from where the buffers begin.
+// The size of `length` elements from `first` on, counted from the beginning of the buffers.
 std::optional<int64_t> ByteSizeOf(const ArrowSchema& schema, const ArrowArray& array, int64_t first,
                                   int64_t length) {
   const std::string_view format = FormatOf(schema);
@@ -68,7 +68,7 @@ std::optional<int64_t> ByteSizeOf(const ArrowSchema& schema, const ArrowArray& a
     const bool wide = HasWideOffsets(format);
     size += (length + 1) * (wide ? 8 : 4);
     child_length = 0;
-    if (length != 0) {  // else there may be no offsets
+    if (length != 0) {  // else the offsets may be missing
       const Offsets offsets(array.buffers[1], wide, first);
       child_first = offsets[0];
       child_length = offsets[length] - child_first;
@@ -106,14 +106,14 @@ std::optional<RowSplits> FindRowSplits(const ArrowSchema& schema, const ArrowArr
   RowSplits found;
   auto* const splits = found.splits.Allocate<int64_t>(array.length + 1);
   splits[0] = 0;
-  if (array.length == 0) return found;  // there may be no offsets
+  if (array.length == 0) return found;  // the offsets may be missing
   const Offsets offsets(array.buffers[1], HasWideOffsets(format), array.offset);
   const Nulls nulls(array, array.offset);
   found.first = offsets[0];
   int64_t begin = found.first;
   for (int64_t i = 0; i < array.length; ++i) {
     const int64_t end = offsets[i + 1];
-    const int64_t length = (end - begin) * !nulls[i];  // nulls come in no order to predict
+    const int64_t length = (end - begin) * !nulls[i];  // no branch: nulls are unpredictable
     found.longest = std::max(found.longest, length);
     splits[i + 1] = splits[i] + length;
     begin = end;

@@ -1,4 +1,4 @@
-// The Python face of what is asked of arrays and coordinates. See module.cc.
+// Python bindings of arrays.h and coordinates.h. See module.cc.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -20,10 +20,10 @@ namespace py = pybind11;
 namespace tfrecord_beam {
 namespace {
 
-using Int64Array = py::array_t<int64_t, 0>;  // of any strides, of no other type
+using Int64Array = py::array_t<int64_t, 0>;  // any strides, no conversion from other types
 
-// No memory has room for more numbers. Up to here their bytes are counted without an overflow, for
-// each of some thousand dimensions too.
+// More numbers do not fit into any memory. Up to here their size in bytes does not overflow, even
+// with some thousand dimensions.
 constexpr int64_t kMostNumbers = int64_t{1} << 48;
 
 void CheckRoom(int64_t numbers) {
@@ -79,7 +79,7 @@ py::tuple RowSplitsOf(const py::object& array) {
   return py::make_tuple(MakeVector(std::move(found->splits)), found->longest, first);
 }
 
-// What another object owns, not to be written to.
+// A read-only array over memory that another object owns.
 py::array View(const py::dtype& dtype, int64_t count, const void* data, const py::object& owner) {
   py::array view(dtype, {static_cast<py::ssize_t>(count)}, data, owner);
   py::detail::array_proxy(view.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;

@@ -1,5 +1,5 @@
-// The parts that arrays of all types share in Arrow's columnar format
-// (https://arrow.apache.org/docs/format/Columnar.html), read where they lie.
+// The parts common to all types in Arrow's columnar format
+// (https://arrow.apache.org/docs/format/Columnar.html), read in place.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tfrecord_beam {
 
-// The offsets of lists or of bytes, of either width. Arrow data need not be aligned.
+// The offsets of lists or bytes, 32 or 64 bits wide. Arrow data need not be aligned.
 class Offsets {
  public:
   Offsets() = default;

@@ -1,4 +1,4 @@
-// What the files that know pybind11 share.
+// Declarations shared by the files that use pybind11.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,7 +12,7 @@
 
 namespace tfrecord_beam {
 
-// Both give memory that lives as long as the memoryview.
+// Both return a memoryview that owns the memory.
 pybind11::object MakeMemoryView(Buffer buffer);
 pybind11::object MakeMemoryView(std::vector<int64_t> values);
 
@@ -27,7 +27,7 @@ const Struct& ContentsOf(const pybind11::handle& capsule, const char* name) {
   return *content;
 }
 
-// An array, or a batch, in its capsules, which release it in the end.
+// An array or a batch in its capsules, which release it when they are destroyed.
 class ImportedArray {
  public:
   explicit ImportedArray(const pybind11::object& array)
@@ -37,7 +37,7 @@ class ImportedArray {
 
   const ArrowSchema& schema() const { return schema_; }
   const ArrowArray& array() const { return array_; }
-  const pybind11::object& owner() const { return capsules_; }  // of all their memory
+  const pybind11::object& owner() const { return capsules_; }  // owns all the memory
 
  private:
   pybind11::tuple capsules_;

@@ -16,18 +16,18 @@
 namespace tfrecord_beam {
 namespace {
 
-// Smaller blocks malloc keeps by itself; larger ones are rare, and the cost of their pages is small
-// beside that of filling them.
+// malloc itself reuses smaller blocks; larger ones are rare, and the cost of their pages is small
+// compared with that of filling them.
 constexpr size_t kSmallest = size_t{8} << 10;
 constexpr size_t kLargest = size_t{64} << 20;
 
-// What is kept at the most: what a few batches take.
+// The most that is kept: enough for a few batches.
 constexpr size_t kMostKept = size_t{64} << 20;
 
-// As Arrow recommends; TensorFlow shares only memory that is aligned so.
+// Recommended by Arrow; TensorFlow only shares memory with this alignment.
 constexpr std::align_val_t kAlignment{64};
 
-// Sizes between two powers of two, so that blocks fit later requests and at most a fifth is wasted.
+// Block sizes per power of two, so that blocks fit later requests and at most a fifth is wasted.
 constexpr size_t kSteps = 4;
 
 size_t RoundUp(size_t size) {
@@ -37,17 +37,17 @@ size_t RoundUp(size_t size) {
   return (size + step - 1) / step * step;
 }
 
-// Who finds it busy does without: a thread that decodes while another forks the process would leave
-// the lock taken for ever in the child.
+// Uses try_lock and falls back to the allocator if the lock is held: if the process forks while
+// another thread holds the lock, it stays locked for ever in the child.
 class Cache {
  public:
-  // Returns an empty block if it has none of this capacity.
+  // Returns an empty block if none of this capacity is kept.
   Block Take(size_t capacity) {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return {};
     std::vector<void*>& blocks = blocks_[capacity];
     if (blocks.empty()) return {};
-    const Block block{blocks.back(), capacity};  // freed last, likeliest in the CPU's cache
+    const Block block{blocks.back(), capacity};  // freed last, so most likely in the CPU's cache
     blocks.pop_back();
     kept_ -= capacity;
     ASAN_UNPOISON_MEMORY_REGION(block.data, capacity);
@@ -58,10 +58,10 @@ class Cache {
   bool Give(Block block) {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
-    if (kept_ + block.capacity > kMostKept) Clear();  // of sizes that nobody asks for, probably
+    if (kept_ + block.capacity > kMostKept) Clear();  // probably of sizes no longer requested
     blocks_[block.capacity].push_back(block.data);
     kept_ += block.capacity;
-    ASAN_POISON_MEMORY_REGION(block.data, block.capacity);  // a use of it is one after it was freed
+    ASAN_POISON_MEMORY_REGION(block.data, block.capacity);  // any access is a use after free
     return true;
   }
 

@@ -1,5 +1,5 @@
-// Memory for columns: a few freed blocks are kept and given out again, for a page that the system
-// gives for the first time costs as much as decoding what it holds.
+// Memory for columns: a few freed blocks are kept for reuse, because a fresh page from the
+// operating system costs as much as decoding the data that it holds.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Block {
 // A block of at least `size` bytes, aligned to 64, not cleared. Throws std::bad_alloc.
 Block AllocateBlock(size_t size);
 
-// Takes back a block of AllocateBlock, or none. Threads may give and take at once.
+// Takes back a block of AllocateBlock, or an empty one. Both functions are thread-safe.
 void FreeBlock(Block block) noexcept;
 
 }  // namespace tfrecord_beam

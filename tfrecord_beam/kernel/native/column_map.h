@@ -1,4 +1,4 @@
-// A map from names to values, read into columns: what maps of all values have in common.
+// A map from names to values, read into columns: the part common to all types of values.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 
 namespace tfrecord_beam {
 
-// The columns of a map and what the current record, of one or more rows, does to them. `Map` is the
-// class that derives from this one and reads the values of entries: see feature_maps.h.
+// The columns of a map, with the changes made by the current record, which may have several rows.
+// `Map` is the derived class, which reads the values of entries: see feature_maps.h.
 template <typename Map, typename Column>
 class ColumnMap {
  public:
-  // `depth`: how many messages enclose the fields of the map: the protobuf library limits it.
-  // `most_rows`: how many can be written, or kUnknown.
+  // `depth`: how many messages enclose the fields of the map; the protobuf library limits nesting.
+  // `most_rows`: the largest possible number of rows, or kUnknown.
   ColumnMap(const PlannedColumns& planned, std::vector<ReservedName> reserved,
             const Progress& progress, int depth, int64_t most_rows)
       : depth_(depth),
@@ -64,7 +64,7 @@ class ColumnMap {
     }
   }
 
-  // What is wrong with the names and kinds of the current record.
+  // The failure in the names and kinds of the current record, if any.
   std::optional<Failure> FindFailure() const {
     if (!names_.suspicious() && !mismatched_) return std::nullopt;
     if (std::optional<Failure> failure = names_.FindFailure()) return failure;
@@ -76,8 +76,8 @@ class ColumnMap {
     std::vector<Array> arrays;
     for (Target& target : columns_) arrays.push_back(target.column.Finish(row_));
     if (!planned_) {
-      // By copies of the names: another thread may write to the records, and sorting must not meet
-      // names that change.
+      // Sorts by copies of the names: another thread may modify the records, and names must not
+      // change while they are sorted.
       std::sort(arrays.begin(), arrays.end(),
                 [](const Array& a, const Array& b) { return a.name < b.name; });
     }
@@ -87,7 +87,7 @@ class ColumnMap {
  protected:
   static constexpr int64_t kNoRow = -1;
 
-  // A column and what the current record has done to it.
+  // A column, with the changes made by the current record.
   struct Target {
     Target(std::string_view name, Kind kind, const Progress& progress)
         : column(name, kind, progress) {}
@@ -115,7 +115,7 @@ class ColumnMap {
     return names_.Guess(name, &number) ? number : FindOtherColumn(name);
   }
 
-  // Begins the row of a column; the last entry of a name wins.
+  // Begins the row of a column; drops an earlier entry of the same name: the last one wins.
   Target& StartRowOf(int number) {
     Target& target = columns_[static_cast<size_t>(number)];
     if (target.column.rows() > row_) TakeBackRow(target);
@@ -123,7 +123,7 @@ class ColumnMap {
     return target;
   }
 
-  // Adds lists, which are of one kind and merge into one, to the innermost column.
+  // Adds lists of one kind, merged into a single list, to the innermost column.
   bool AddList(Target& target, Kind kind, const Cursor* lists, size_t count, int depth) {
     ListColumn& column = target.column.innermost();
     ValueBuffer& values = column.values();
@@ -157,7 +157,7 @@ class ColumnMap {
   int64_t row_ = 0;
 
  private:
-  // What columns that turn up get room for at first: there may be very many of them.
+  // Initial capacity of columns that are not planned: there may be very many of them.
   static constexpr int64_t kFewRows = 256;
 
   Map& map() { return static_cast<Map&>(*this); }
@@ -242,7 +242,7 @@ class ColumnMap {
         first = &target;
       }
     }
-    if (first == nullptr) return std::nullopt;  // a later entry of the name has put it right
+    if (first == nullptr) return std::nullopt;  // a later entry of the same name has replaced it
     return Failure{Fault::kKindMismatch, 0, std::string(first->column.name()),
                    first->column.values().kind(), first->mismatch};
   }
@@ -251,7 +251,7 @@ class ColumnMap {
   ColumnNames names_;
   const Progress& progress_;
   const int64_t most_rows_;
-  int64_t capacity_;  // rows for which all columns have room
+  int64_t capacity_;  // rows, of all columns
 
   // Of the current record:
   int64_t first_row_ = 0;

@@ -5,7 +5,7 @@
 namespace tfrecord_beam {
 namespace {
 
-// Whether a name looks like a map entry: nothing but fields 1 and 2, at least one of them.
+// Whether a name looks like a map entry: only fields 1 and 2, at least one of them.
 bool LooksLikeEntry(std::string_view name) {
   Cursor cursor(name);
   while (!cursor.done()) {
@@ -33,7 +33,7 @@ int ColumnNames::Find(std::string_view name) {
   const NameIndex& index = planned_.columns() ? planned_.index() : found_index_;
   int column = index.Find(name);
   if (column == NameIndex::kNotFound) column = FindNew(name);
-  if (suspicious_) return column;  // not an order to learn from
+  if (suspicious_) return column;  // do not learn the order of a bad record
   if (at < guesses_.size()) {
     guesses_[at] = {name, column};
   } else if (at == guesses_.size()) {

@@ -1,4 +1,4 @@
-// Which column a feature of a map goes to, and what is wrong with the names of features.
+// Finds the column of each feature of a map, and checks the names of features.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace tfrecord_beam {
 
-// A name that a found column may not have.
+// A name that an unplanned column must not have.
 struct ReservedName {
   std::string_view name;
   Fault fault;
 };
 
-// Those that keep features from looking like the raw-record column.
+// The reserved names that prevent a feature from being confused with the raw-record column.
 inline std::vector<ReservedName> ReservedNames(
     const std::optional<std::string>& raw_record_column) {
   if (!raw_record_column) return {};
   return {{*raw_record_column, Fault::kRawColumnCollision}};
 }
 
-// Column numbers count from 0: planned columns in their order, found ones as they are found.
+// Column numbers count from 0: planned columns in their order, others in the order of discovery.
 class ColumnNames {
  public:
-  // Numbers that stand for a column where there is none.
+  // Returned instead of a column number if there is no column.
   static constexpr int kUnwanted = -1;     // skip the content
   static constexpr int kCheckedOnly = -2;  // the content must be well formed
 
-  // `reserved` counts only without planned columns; of several names the first is reported.
+  // `reserved` applies only without planned columns; of several matches the first is reported.
   ColumnNames(const PlannedColumns& planned, std::vector<ReservedName> reserved)
       : planned_(planned), reserved_(std::move(reserved)) {}
 
@@ -40,8 +40,8 @@ class ColumnNames {
 
   void StartRow() { next_guess_ = 0; }
 
-  // If the next feature is the one that followed in the row before, gives its column: features
-  // mostly come in one order.
+  // Returns the column of the feature at this position in the row before if the name is the same:
+  // features mostly come in the same order.
   bool Guess(std::string_view name, int* column) {
     const size_t at = next_guess_++;
     if (at >= guesses_.size() || !EqualBytes(guesses_[at].name, name)) return false;
@@ -49,23 +49,23 @@ class ColumnNames {
     return true;
   }
 
-  // The column where the guess was wrong; the next row is guessed to be like this one. Without
-  // planned columns a new name gets the next number.
+  // The column after a wrong guess; corrects the guess for the next row. Without planned columns a
+  // new name gets the next number.
   int Find(std::string_view name);
 
-  // Forgets the names that the current record has brought.
+  // Removes the names that the current record has added.
   void TakeBackRecord();
 
-  // Whether the current record brought names; they are numbered from the answer on.
+  // The number of the first name that the current record has added, if it has added any.
   size_t first_new() const { return found_before_; }
 
-  // Looks at a name that an entry holds beside its last one.
+  // Checks a name that a later name in the same entry may replace.
   void CheckUtf8(std::string_view name);
 
-  // Looks at the name of an entry without a value.
+  // Checks the name of an entry without a value.
   void CheckNotNested(std::string_view name);
 
-  // Whether FindFailure has something to say, or a new name holds a NUL.
+  // Whether FindFailure returns a failure, or a new name holds a NUL.
   bool suspicious() const { return suspicious_; }
   bool name_with_nul() const { return name_with_nul_; }
   std::optional<Failure> FindFailure() const;
@@ -80,7 +80,7 @@ class ColumnNames {
 
   const PlannedColumns& planned_;
   const std::vector<ReservedName> reserved_;
-  NameIndex found_index_;  // without planned columns: those that the records have shown
+  NameIndex found_index_;  // without planned columns: the names found in the records
   std::vector<std::string_view> found_;
   std::vector<Guessed> guesses_;
   size_t next_guess_ = 0;

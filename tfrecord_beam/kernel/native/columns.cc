@@ -3,7 +3,7 @@
 namespace tfrecord_beam {
 namespace {
 
-// What one exported struct owns. The struct points into it and `release` deletes it.
+// The memory that one exported struct owns. The struct points into it and `release` deletes it.
 template <typename Struct>
 struct Owned {
   std::vector<Struct> children;

@@ -16,7 +16,7 @@
 
 namespace tfrecord_beam {
 
-// Bytes that grow without being cleared.
+// Growable, uninitialized bytes.
 class Buffer {
  public:
   Buffer() = default;
@@ -52,7 +52,7 @@ class Buffer {
     return end();
   }
 
-  // Makes room for `count` values, which are not cleared, in an empty buffer.
+  // Makes room for `count` uninitialized values in an empty buffer.
   template <typename T>
   T* Allocate(int64_t count) {
     const size_t size = static_cast<size_t>(count) * sizeof(T);
@@ -94,14 +94,14 @@ struct Array {
   std::string format;
   int64_t length = 0;
   int64_t null_count = 0;
-  std::vector<Buffer> buffers;  // the bitmap first, empty where there are no nulls
+  std::vector<Buffer> buffers;  // the bitmap first, empty if there are no nulls
   std::vector<Array> children;
 };
 
 // Fills `schema` with the type of `array`; it owns all its memory.
 void ExportSchema(const Array& array, ArrowSchema* schema);
 
-// Fills `out` with `root`'s data, uncopied: every node of it keeps `root` alive until it is
+// Fills `out` with `root`'s data without a copy: every node of it keeps `root` alive until it is
 // released, so an array may be exported more than once and its children moved out.
 void ExportArray(const std::shared_ptr<const Array>& root, ArrowArray* out);
 

@@ -8,7 +8,7 @@
 namespace tfrecord_beam {
 namespace {
 
-// The coordinates of what lists hold, by those of the lists, `rank` for each.
+// The coordinates of the elements of lists, from those of the lists, `rank` numbers for each.
 Buffer Descend(const int64_t* lists, size_t rank, SplitsView splits) {
   Buffer coordinates;
   int64_t* out = coordinates.Allocate<int64_t>(splits.total() * static_cast<int64_t>(rank + 1));
@@ -29,7 +29,7 @@ bool AreSplits(SplitsView splits) {
 }
 
 Buffer FindParents(SplitsView splits) {
-  // Most lists are short, and of lengths that no processor foresees: so many are written always.
+  // Most lists are short, and their lengths cannot be predicted: always writes this many.
   constexpr int64_t kAtOnce = 8;
   Buffer parents;
   int64_t* out = parents.Allocate<int64_t>(splits.total() + kAtOnce);
@@ -59,7 +59,7 @@ std::optional<FoundSplits> FindSplits(MatrixView coordinates, const std::vector<
   int64_t* const splits = found.splits.Allocate<int64_t>(shape[0] + 1);
   std::fill_n(splits, shape[0] + 1, 0);
   int64_t last_row = 0;
-  int64_t first = 0;  // value of the row
+  int64_t first = 0;  // index of the first value of the row
   for (int64_t value = 0; value < coordinates.rows; ++value) {
     const char* at = coordinates.data + value * coordinates.row_stride;
     const auto row = LoadWord<int64_t>(at);
@@ -73,7 +73,7 @@ std::optional<FoundSplits> FindSplits(MatrixView coordinates, const std::vector<
     first = row == last_row ? first : value;
     found.without_gaps &= place == value - first;
     last_row = row;
-    splits[row + 1] = value + 1;  // the last value of the row has the last word
+    splits[row + 1] = value + 1;  // the last value of the row sets it
   }
   for (int64_t row = 0; row < shape[0]; ++row) {
     splits[row + 1] = std::max(splits[row], splits[row + 1]);  // a row without values

@@ -1,5 +1,5 @@
-// Lists by their row splits, and by the coordinates of what they hold. List i reaches from
-// splits[i] to splits[i + 1] of what the next level counts; the first split is 0.
+// Lists given by their row splits, or by the coordinates of their values. List i spans the elements
+// splits[i] to splits[i + 1] of the next level; the first split is 0.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tfrecord_beam {
 
-// Row splits of others: one more than there are lists.
+// A view of row splits: one more than there are lists.
 struct SplitsView {
   const int64_t* data = nullptr;
   int64_t lists = 0;
@@ -18,7 +18,7 @@ struct SplitsView {
   int64_t total() const { return data[lists]; }
 };
 
-// Rows of int64 of others, which may lie apart. Strides are in bytes.
+// A view of rows of int64 with any strides, which are in bytes.
 struct MatrixView {
   const char* data = nullptr;
   int64_t rows = 0;
@@ -26,14 +26,15 @@ struct MatrixView {
   int64_t column_stride = 0;
 };
 
-// Whether they begin with 0 and ascend.
+// Whether the splits begin with 0 and ascend.
 bool AreSplits(SplitsView splits);
 
-// The number of the list that each value is in.
+// For each value the index of the list that contains it.
 Buffer FindParents(SplitsView splits);
 
-// Where each value of nested lists is: its row, its place in that, and so on, one number more than
-// there are levels. Each level has as many lists as the one before it, of one at least, holds.
+// The coordinates of each value of nested lists: its row, the position in the row, and so on, one
+// number more than there are levels. There is at least one level, and each has as many lists as the
+// level before it has elements.
 Buffer FindCoordinates(const std::vector<SplitsView>& levels);
 
 struct FoundSplits {
@@ -41,8 +42,8 @@ struct FoundSplits {
   bool without_gaps = true;  // whether the last coordinates are 0, 1, 2, ... in each row
 };
 
-// The row splits of values with these coordinates. None unless they are within the shape, which has
-// a size for each of their numbers, and the first of these ascend.
+// The row splits of values with these coordinates. Returns nullopt unless all coordinates are
+// within the shape, which has a size for each dimension, and the rows ascend.
 std::optional<FoundSplits> FindSplits(MatrixView coordinates, const std::vector<int64_t>& shape);
 
 }  // namespace tfrecord_beam

@@ -43,9 +43,9 @@ constexpr std::array<Table, 8> kSlices = MakeSlices();
 
 #if defined(TFRECORD_BEAM_CRC_X86) || defined(TFRECORD_BEAM_CRC_ARM)
 
-// The instruction takes 3 cycles but one can start in each, so three lanes of equal length run side
-// by side. To join them, a register must be moved over the bytes of the next lane: a linear map of
-// its bits, looked up byte by byte.
+// The instruction has a latency of 3 cycles and a throughput of one per cycle, so three lanes of
+// equal length run in parallel. To join them, the register of a lane is shifted over the bytes of
+// the next: a linear map of its bits, looked up byte by byte.
 class LaneShift {
  public:
   explicit LaneShift(size_t bytes) {
@@ -75,8 +75,8 @@ class LaneShift {
   std::array<Table, 4> tables_;
 };
 
-// Lane lengths in bytes: the long one for images, the short one for records of some hundred bytes,
-// and one for those of some thousand, which then take two thirds of the time.
+// Lane lengths in bytes: the long one for images, the short one for records of a few hundred bytes,
+// and one for records of a few thousand, which take two thirds of the time with it.
 constexpr size_t kLongLane = 2048;
 constexpr size_t kMiddleLane = 320;
 constexpr size_t kShortLane = 64;
@@ -90,7 +90,7 @@ TFRECORD_BEAM_CRC_TARGET inline uint32_t StepByte(uint32_t crc, uint8_t byte) {
   return _mm_crc32_u8(crc, byte);
 }
 #else
-// The names of the builtins, and of what switches them on, differ.
+// GCC and clang differ in the names of the builtins and of the target that enables them.
 #if defined(__clang__)
 #define TFRECORD_BEAM_CRC_TARGET __attribute__((target("crc")))
 #define TFRECORD_BEAM_CRC_WORD __builtin_arm_crc32cd

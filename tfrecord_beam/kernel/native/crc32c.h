@@ -1,4 +1,4 @@
-// CRC32C (Castagnoli polynomial, RFC 3720 appendix B.4) and the mask that TFRecord stores it under.
+// CRC32C (Castagnoli polynomial, RFC 3720 appendix B.4) and its masked form stored in TFRecord.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,10 @@
 
 namespace tfrecord_beam {
 
-// The CRC of the bytes, continued from `crc`. Uses the CPU's instruction where there is one.
+// The CRC of the bytes, continued from `crc`. Uses the CPU's instruction if there is one.
 uint32_t Crc32c(const uint8_t* data, size_t size, uint32_t crc = 0);
 
-// The same by tables alone; exposed so that tests can compare the two on one machine.
+// The same using only tables; exposed so that tests can compare the two on one machine.
 uint32_t Crc32cPortable(const uint8_t* data, size_t size, uint32_t crc = 0);
 
 // TensorFlow, core/lib/hash/crc32c.h: a CRC of data that holds CRCs is weak, so it is stored

@@ -1,4 +1,4 @@
-// What the decoders of all record types have in common: plans, failures, and the walk over records.
+// Common to the decoders of all record types: plans, failures, and the loop over records.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace tfrecord_beam {
 
-// As in plan.py, where each is explained.
+// As in plan.py, which explains each of them.
 enum class Fault : int {
   kMalformed = 1,
   kNameNotUtf8 = 2,
@@ -37,14 +37,14 @@ struct Failure {
   bool in_sequence = false;  // the feature is one of the sequence column
 };
 
-// Of two failures of one record the one that counts.
+// Of two failures of one record, the one that is reported.
 inline std::optional<Failure> FirstFailure(std::optional<Failure> a, std::optional<Failure> b) {
   return b && (!a || b->fault < a->fault) ? std::move(b) : std::move(a);
 }
 
 struct PlannedColumn {
   std::string name;
-  Kind kind;  // kNone: take the kind that the records show
+  Kind kind;  // kNone: the kind found in the records
 };
 
 // Which features of a map to decode; immutable, so that threads may share it. Names are distinct.
@@ -54,7 +54,7 @@ class PlannedColumns {
   PlannedColumns(const PlannedColumns&) = delete;  // the index points into the names
   PlannedColumns& operator=(const PlannedColumns&) = delete;
 
-  // Absent: all features.
+  // nullopt: all features.
   const std::optional<std::vector<PlannedColumn>>& columns() const { return columns_; }
   const NameIndex& index() const { return index_; }
 
@@ -68,9 +68,9 @@ struct DecodeResult {
   std::vector<Failure> failures;
 };
 
-// What is asked of a decoder. With `collect_failures` records that fail are left out of the batch;
-// else the first one ends the call and the batch is empty. Ends before a row with which there would
-// be more than `max_cells` cells; the records that were looked at are the rows and the failures.
+// With `collect_failures` records that fail are left out of the batch; otherwise the first failure
+// ends the call and the batch is empty. Decoding stops before a row that would exceed `max_cells`
+// cells; the number of records processed is that of rows plus failures.
 struct Request {
   const std::vector<std::string_view>& records;
   bool collect_failures;
@@ -79,7 +79,7 @@ struct Request {
   int64_t num_records() const { return static_cast<int64_t>(records.size()); }
   Progress StartProgress() const;
 
-  // How many rows of these columns there can be.
+  // The largest possible number of rows with these columns.
   int64_t MostRows(const PlannedColumns& planned) const;
 };
 
@@ -89,8 +89,8 @@ Array MakeStruct(std::string name, int64_t rows, std::vector<Array> children);
 Array MakeRawColumn(const std::string& name, const std::vector<std::string_view>& records);
 
 // Decodes the records of a request. A `Decoder` has:
-//   bool Read(Cursor record)               starts a row; false: it is not well formed
-//   std::optional<Failure> FindFailure()   what is wrong with the record that was read
+//   bool Read(Cursor record)               starts a row; false: the record is malformed
+//   std::optional<Failure> FindFailure()   the failure of the record just read, if any
 //   int64_t CountCells()                   of the rows so far and the next one
 //   void KeepRow(), void TakeBackRow()
 //   std::vector<Array> Finish()            the columns
@@ -112,7 +112,7 @@ DecodeResult DecodeRecords(Decoder& decoder, Progress& progress, const Request& 
       if (!request.collect_failures) return result;
       decoder.TakeBackRow();
     } else if (!has_room()) {
-      decoder.TakeBackRow();  // it has brought columns, or examples, for which there is none
+      decoder.TakeBackRow();  // it has added columns, or examples, that do not fit
       break;
     } else {
       decoder.KeepRow();

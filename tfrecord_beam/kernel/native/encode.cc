@@ -10,11 +10,11 @@
 namespace tfrecord_beam {
 namespace {
 
-// In place of the size of a Feature's content, where it has no kind.
+// Stands for the content size of a Feature without a kind.
 constexpr int64_t kNoKind = -1;
 
-// What is written together, column by column, at the most: the ends of the rows, and the bytes
-// until their CRC is computed, stay in the nearest cache.
+// The most that is written together, column by column: the ends of the rows, and their bytes until
+// the CRC is computed, stay in the first-level cache.
 constexpr int64_t kRowsTogether = 64;
 constexpr int64_t kBytesTogether = 16 << 10;
 
@@ -36,7 +36,7 @@ Range ValuesOf(const Features& features, int64_t i) {
   return features.lists ? RangeOf(features.lists->offsets, i) : Range{i, i + 1};
 }
 
-// The Features of one feature list; absent if that is absent.
+// The Features of one feature list; nullopt if the row has none.
 std::optional<Range> StepsOf(const EncodeColumn& column, int64_t row) {
   if (column.steps->nulls[row]) return std::nullopt;
   return RangeOf(column.steps->offsets, row);
@@ -54,7 +54,7 @@ int64_t LoadInt64(const Values& values, int64_t i) {
   return LoadWord<int64_t>(values.data + i * static_cast<int64_t>(sizeof(int64_t)));
 }
 
-// Calls a function with the kind as a constant, for a loop of its own.
+// Calls a function with the kind as a compile-time constant, to specialize its loops.
 template <typename Function>
 auto WithKind(Kind kind, Function function) {
   switch (kind) {
@@ -70,7 +70,7 @@ auto WithKind(Kind kind, Function function) {
   return function(std::integral_constant<Kind, Kind::kNone>());
 }
 
-// The size of a list's packed numbers, or of all fields of a BytesList.
+// The size of a list's packed numbers, or of all fields in a BytesList.
 [[gnu::always_inline]] inline int64_t ContentSize(Kind kind, const Values& values, Range range) {
   int64_t size = 0;
   switch (kind) {
@@ -194,7 +194,7 @@ void WriteHeaders(uint32_t field, Range rows, const std::vector<int64_t>& sizes,
   }
 }
 
-// Writes the feature lists of `rows`, whose steps are noted from `next_step` on; returns the end.
+// Writes the feature lists of `rows`, whose content sizes start at `next_step`; returns their end.
 size_t WriteFeatureLists(const EncodeColumn& column, Range rows, size_t next_step,
                          std::vector<uint8_t*>& ends) {
   for (int64_t row = rows.begin; row < rows.end; ++row) {
@@ -217,7 +217,7 @@ size_t WriteFeatureLists(const EncodeColumn& column, Range rows, size_t next_ste
 void WriteFeatures(const EncodeColumn& column, Range rows, bool null_as_absent,
                    std::vector<uint8_t*>& ends) {
   WithKind(column.features.values.kind, [&](auto kind) {
-    const Features features = column.features;  // out of reach of what is written
+    const Features features = column.features;  // a copy that cannot alias the output
     for (int64_t row = rows.begin; row < rows.end; ++row) {
       const int64_t content_size = column.content_sizes[static_cast<size_t>(row)];
       if (content_size == kNoKind && null_as_absent) continue;
@@ -329,7 +329,7 @@ void BatchEncoder::Write(std::vector<uint8_t*>& ends) const {
   WriteRows(ends, [](Range) {});
 }
 
-// The CRC of a record is computed while the record is still in a near cache.
+// Computes the CRC of a record while the record is still in the first-level cache.
 void BatchEncoder::WriteFrames(std::vector<uint8_t*>& ends) const {
   WriteRows(ends, [&](Range rows) {
     for (auto row = static_cast<size_t>(rows.begin); row < static_cast<size_t>(rows.end); ++row) {

@@ -1,5 +1,5 @@
 // Columns of an Arrow record batch -> serialized tf.train.Example or SequenceExample records.
-// See _native.pyi for what it means, and example.h for the messages.
+// See _native.pyi for the contract, and example.h for the messages.
 //
 //   message SequenceExample { Features context = 1; FeatureLists feature_lists = 2; }
 //   message FeatureLists    { map<string, FeatureList> feature_list = 1; }
@@ -18,7 +18,7 @@
 
 namespace tfrecord_beam {
 
-// As in plan.py, where each is explained.
+// As in plan.py, which explains each of them.
 enum class EncodeFault : int { kUnsupportedType = 1, kNullValue = 2, kTooLarge = 3 };
 
 struct EncodeFailure {
@@ -30,7 +30,7 @@ struct EncodeFailure {
 struct EncodeBatch {
   int64_t rows;
   std::vector<EncodeColumn> context;
-  std::optional<std::vector<EncodeColumn>> feature_lists;  // absent: Examples
+  std::optional<std::vector<EncodeColumn>> feature_lists;  // nullopt: the records are Examples
   bool null_as_absent;
 };
 
@@ -39,27 +39,27 @@ class BatchEncoder {
  public:
   explicit BatchEncoder(EncodeBatch batch) : batch_(std::move(batch)) {}
 
-  // Finds the size of each record, or the first record that cannot be.
+  // Computes the size of each record; returns the first failure, if any.
   std::optional<EncodeFailure> Measure();
 
   const std::vector<int64_t>& sizes() const { return sizes_; }
 
-  // Writes each record to where `ends` points, and moves that to its end.
+  // Writes each record at its pointer in `ends`, and moves the pointer to the end of the record.
   void Write(std::vector<uint8_t*>& ends) const;
 
-  // The same for records in frames: there is room around each for the rest of its frame, which is
-  // written too.
+  // The same for records in frames: there is room around each record for the rest of its frame,
+  // which is written too.
   void WriteFrames(std::vector<uint8_t*>& ends) const;
 
  private:
-  // Both return the number of rows before the first with a null among its values.
+  // Both return the number of rows before the first that has a null among its values.
   int64_t MeasureContext(EncodeColumn& column, int64_t rows);
   int64_t MeasureFeatureList(EncodeColumn& column, int64_t rows);
 
-  // The end of the rows to write together from `begin` on.
+  // The end of the group of rows from `begin` on to write together.
   int64_t RowsTogether(int64_t begin) const;
 
-  // Calls `done` after every few rows have been written.
+  // Calls `done` with each group of rows once it has been written.
   template <typename Done>
   void WriteRows(std::vector<uint8_t*>& ends, Done done) const;
 

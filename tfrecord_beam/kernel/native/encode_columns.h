@@ -1,4 +1,4 @@
-// Columns of an Arrow record batch, read where they lie, as the encoder takes them.
+// Columns of an Arrow record batch, read in place, in the form that the encoder needs.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct Lists {
   Offsets offsets;
 };
 
-// The innermost values: numbers, or bytes with their offsets. Without a kind all are null.
+// The innermost values: numbers, or bytes with their offsets. Without a kind, all are null.
 struct Values {
   Kind kind = Kind::kNone;
   Nulls nulls;
@@ -28,34 +28,34 @@ struct Values {
   Offsets offsets;
 };
 
-// Features, by their values.
+// Features, given by their values.
 struct Features {
-  std::optional<Lists> lists;  // absent: one value in each
+  std::optional<Lists> lists;  // nullopt: each has one value
   Values values;
 };
 
-// A map entry up to the content of its Feature: lengths are those without content. Where no length
-// takes more than a byte, the content's size is all that has to be added to each.
+// The bytes of a map entry up to the content of its Feature, with the lengths of an entry without
+// content. As long as every length takes one byte, the size of the content is simply added to each.
 struct SmallEntry {
   std::string bytes;
-  std::array<uint8_t, 4> lengths{};  // where they stand, the last one twice in a BytesList
+  std::array<uint8_t, 4> lengths{};  // their indexes; a BytesList has three, the last is repeated
   uint64_t max_content = 0;
 };
 
-// One column, read where it lies. A row of the context is one Feature; in feature lists it is a
-// list of them, `steps`.
+// One column, read in place. A row of the context is one Feature; in feature lists it is a list of
+// Features, `steps`.
 struct EncodeColumn {
   std::string name;
   std::string key;  // the map entry's field 1
   SmallEntry small_entry;
-  std::optional<Lists> steps;  // absent in the context
+  std::optional<Lists> steps;  // nullopt in the context
   Features features;
 
-  // Noted by BatchEncoder: what each Feature holds, in the order in which they are written.
+  // Set by BatchEncoder: the content size of each Feature, in the order in which they are written.
   std::vector<int64_t> content_sizes;
 };
 
-// Finds the parts of `array` from element `first` on. False: it is of no type that is encoded.
+// Reads the layout of `array` from element `first` on. False: its type cannot be encoded.
 bool ReadColumn(const ArrowSchema& schema, const ArrowArray& array, int64_t first,
                 bool is_feature_list, std::string_view name, EncodeColumn* column);
 

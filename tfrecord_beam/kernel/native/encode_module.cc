@@ -1,4 +1,4 @@
-// The Python face of the encoder. See module.cc.
+// Python bindings of the encoder. See module.cc.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

@@ -1,4 +1,4 @@
-// tf.train.Example records -> one Arrow record batch. See _native.pyi for what it means.
+// tf.train.Example records -> one Arrow record batch. See _native.pyi for the contract.
 //
 //   message Example { Features features = 1; }
 #pragma once

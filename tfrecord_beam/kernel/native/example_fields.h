@@ -1,4 +1,4 @@
-// The fields of a tf.train.Example, which may stand alone or in a list.
+// The fields of a tf.train.Example, alone or in a list.
 #pragma once
 
 #include "feature_maps.h"
@@ -6,7 +6,7 @@
 
 namespace tfrecord_beam {
 
-// Reads an Example into the current row. `has_field_2` is set where there is one that might be the
+// Reads an Example into the current row. Sets `has_field_2` if it has a field 2 that might be the
 // feature lists of a SequenceExample.
 inline bool ReadExample(Cursor example, int depth, FeatureMap& features, bool* has_field_2) {
   while (!example.done()) {

@@ -15,7 +15,7 @@
 
 namespace tfrecord_beam {
 
-// Takes the place of a column where values are only checked.
+// Stands in for a column if values are only checked.
 struct Discard {
   void AddVarint(uint64_t) {}
   bool AddPackedVarints(std::string_view packed) {
@@ -109,8 +109,8 @@ inline bool CheckList(Kind kind, Cursor list, int depth) {
   return ReadList(kind, list, depth, discard);
 }
 
-// Adds a list that is nothing but values, and if they are numbers one packed field. False: it is
-// not, and nothing is added.
+// Adds a list in the usual form: only values and, if they are numbers, as one packed field. False:
+// it has another form, and nothing is added.
 [[gnu::always_inline]] inline bool AddUsualList(Kind kind, Cursor list, ValueBuffer& values) {
   if (list.done()) return true;
   Cursor content;
@@ -132,7 +132,7 @@ inline bool CheckList(Kind kind, Cursor list, int depth) {
 
 inline bool IsKind(Kind kind) { return kind >= Kind::kBytes && kind <= Kind::kInt64; }
 
-// If a Feature is one list, gives it. Nearly all Features are.
+// Returns the list of a Feature that consists of a single list, as nearly all do.
 inline bool TakeOneList(Cursor feature, Kind* kind, Cursor* list) {
   if (feature.done()) return false;
   const uint8_t tag = *feature.position();
@@ -141,8 +141,9 @@ inline bool TakeOneList(Cursor feature, Kind* kind, Cursor* list) {
          feature.done();
 }
 
-// The lists of a Feature that may come in several parts: of its last kind those that merge into
-// one. All lists are checked. `depth`: how many messages enclose the fields of the Feature.
+// Finds the lists of a Feature that may come in several parts: the consecutive ones of the last
+// kind, which merge into one. All lists are checked. `depth`: how many messages enclose the fields
+// of the Feature.
 bool MergeLists(const std::vector<Cursor>& parts, int depth, Kind* kind,
                 std::vector<Cursor>* lists);
 

@@ -54,7 +54,7 @@ class FeatureMap : public ColumnMap<FeatureMap, ListColumn> {
            AddRow(number, kind, lists.data(), lists.size());
   }
 
-  // Makes a list the row of a column; straight away where there is nothing special about it.
+  // Adds a list as the row of a column, with a fast path for the usual case.
   [[gnu::always_inline]] inline bool AddUsualRow(int number, Kind kind, Cursor list) {
     if (number >= 0) {
       ListColumn& column = columns_[static_cast<size_t>(number)].column;

@@ -18,10 +18,10 @@ uint8_t* Store(T value, uint8_t* out) {
   return out + sizeof(value);
 }
 
-// The length of a payload of which an int64 can still count the frame.
+// The largest payload length whose frame size fits into an int64.
 constexpr auto kMostLength = static_cast<uint64_t>(kLargest - kHeaderSize - kFooterSize);
 
-// The size of the frame whose header is at `data`; the largest int64 where that is too small.
+// The size of the frame whose header is at `data`, at most the largest int64.
 int64_t FrameSize(const uint8_t* data) {
   const uint64_t length = LoadWord<uint64_t>(data);
   return length > kMostLength ? kLargest : static_cast<int64_t>(length) + kHeaderSize + kFooterSize;
@@ -90,7 +90,7 @@ CandidateResult FindRecord(const uint8_t* data, int64_t size, int64_t start, int
     const uint8_t* const frame = data + position;
     if (!CheckLength(frame).ok()) continue;
     const int64_t frame_size = FrameSize(frame);
-    // The first: one that no int64 can count, which is then cut.
+    // The first condition: FrameSize has limited a size that does not fit into an int64.
     if (LoadWord<uint64_t>(frame) > kMostLength || frame_size > limit - position) continue;
     if (frame_size > size - position) return {position, true, frame_size};
     if (CheckPayload(frame, frame_size).ok()) return {position, true, 0};

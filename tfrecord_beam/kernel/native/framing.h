@@ -14,7 +14,7 @@ namespace tfrecord_beam {
 constexpr int64_t kHeaderSize = 12;
 constexpr int64_t kFooterSize = 4;
 
-// What is written: the protobuf library reads no larger message.
+// Larger records are not written: the protobuf library cannot read them.
 constexpr int64_t kMaxRecordSize = std::numeric_limits<int32_t>::max();
 
 struct ScanBounds {
@@ -48,8 +48,8 @@ struct CandidateResult {
 CandidateResult FindRecord(const uint8_t* data, int64_t size, int64_t start, int64_t stop,
                            int64_t limit);
 
-// Writes what stands around a payload that already is where it belongs in its frame; returns the
-// end of the frame.
+// Writes the header and the footer around a payload that is already in place; returns the end of
+// the frame.
 uint8_t* SealFrame(uint8_t* payload, size_t size);
 
 // Writes one frame at `out`, which has room for the payload and 16 bytes; returns its end.

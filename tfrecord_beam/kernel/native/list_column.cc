@@ -36,7 +36,7 @@ void ListEnds::RewindTo(int64_t row) {
 
 void ListEnds::Grow(int64_t rows) {
   capacity_ = std::max(rows, 2 * capacity_);
-  // The sizes are those of what was written: no more than that is copied.
+  // Truncated to what was written, so that no more than that is copied.
   ends_.Truncate(static_cast<size_t>(rows_ + 1) * sizeof(int64_t));
   ends_.Reserve(static_cast<size_t>(capacity_ - rows_) * sizeof(int64_t));
   validity_.Truncate(static_cast<size_t>(rows_ + 7) / 8);
@@ -73,7 +73,7 @@ Array ListColumn::Finish(int64_t rows) {
 }
 
 void NestedColumn::GrowSteps(int64_t more) {
-  // Each step has at least a byte of the records.
+  // Each step takes at least one byte in the records.
   const auto steps = static_cast<size_t>(steps_.rows());
   const size_t expected = progress_->Expect(steps, progress_->max_bytes);
   steps_.Reserve(steps_.rows() + std::max(more, static_cast<int64_t>(expected)));

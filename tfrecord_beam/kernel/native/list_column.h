@@ -1,4 +1,4 @@
-// Columns while they are being built: a list of values, or a list of such lists, for each row.
+// Columns under construction: a list of values, or a list of such lists, for each row.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tfrecord_beam {
 
-// Where each list of a column ends and which are null. Lists can be taken back from the end.
+// Where each list of a column ends and which lists are null. Lists can be removed from the end.
 class ListEnds {
  public:
   ListEnds() { ends_.AppendValue<int64_t>(0); }
@@ -22,21 +22,21 @@ class ListEnds {
 
   int64_t capacity() const { return capacity_; }
 
-  // Makes room for `rows` lists in all. Nothing else does.
+  // Makes room for `rows` lists in all. No other function allocates.
   void Reserve(int64_t rows) {
     if (rows > capacity_) Grow(rows);
   }
 
   void Add(int64_t end) { ends_.as<int64_t>()[++rows_] = end; }
 
-  // Who adds many lists for which there is room writes their ends behind the last one, and adds
-  // them all at last.
+  // To add many lists at once: reserve room, write their ends after `last_end`, then call
+  // AddWritten with the last of them.
   int64_t* last_end() { return ends_.as<int64_t>() + rows_; }
   void AddWritten(const int64_t* last_end) { rows_ = last_end - ends_.as<int64_t>(); }
 
   void AddNulls(int64_t rows);
 
-  // Takes back the lists from `row` on.
+  // Removes the lists from `row` on.
   void RewindTo(int64_t row);
 
   // Moves the data out, as lists of `items`.
@@ -49,11 +49,11 @@ class ListEnds {
   int64_t null_count_ = 0;
   int64_t capacity_ = 0;
   Buffer ends_;      // int64 [capacity_ + 1], a list ends at ends_[row + 1]
-  Buffer validity_;  // a bit a list, set from rows_ on
+  Buffer validity_;  // one bit per list, set from rows_ on
 };
 
-// A list of values, or null, for each row. Rows come in order and may be left out: a row that was
-// not written when a later one is, is null. Rows can be taken back from the end.
+// A list of values, or null, for each row. Rows are added in order and may be skipped: skipped rows
+// become null. Rows can be removed from the end.
 class ListColumn {
  public:
   ListColumn(std::string_view name, Kind kind, const Progress& progress)
@@ -66,10 +66,10 @@ class ListColumn {
 
   ListEnds& lists() { return lists_; }
 
-  // The column of values that rows are made of: this one.
+  // The column that holds the values: this one.
   ListColumn& innermost() { return *this; }
 
-  // Makes room for `rows` rows in all; no other function but Finish does.
+  // Makes room for `rows` rows in all; only this and Finish allocate rows.
   void Reserve(int64_t rows) { lists_.Reserve(rows); }
 
   // Goes to `row`, which is at or after the end.
@@ -77,13 +77,13 @@ class ListColumn {
     if (rows() < row) lists_.AddNulls(row - rows());
   }
 
-  // Ends the row that was started. One that is not valid has no values.
+  // Ends the row that was started, as null if not `valid`; it must not have values then.
   void FinishRow(bool valid) {
     if (!valid) return lists_.AddNulls(1);
     lists_.Add(values_.count());
   }
 
-  // Takes back all that was added since StartRow(row), whether the row was finished or not.
+  // Removes everything added since StartRow(row), whether the row was finished or not.
   void RewindTo(int64_t row) {
     lists_.RewindTo(row);
     values_.Truncate(lists_.EndBefore(row));
@@ -98,7 +98,7 @@ class ListColumn {
   ListEnds lists_;
 };
 
-// A list of steps, or null, for each row; a step is a row of a ListColumn. Rows as there.
+// A list of steps, or null, for each row; a step is a row of a ListColumn. Rows behave as there.
 class NestedColumn {
  public:
   NestedColumn(std::string_view name, Kind kind, const Progress& progress)
@@ -119,7 +119,7 @@ class NestedColumn {
   // Begins the next step of the row; `innermost().FinishRow` ends it.
   void StartStep() { MakeRoomForSteps(1); }
 
-  // Makes room for more steps, and gives the lists that they are.
+  // Makes room for more steps, and returns the lists to which steps are added.
   ListEnds& MakeRoomForSteps(int64_t more) {
     ListEnds& lists = steps_.lists();
     if (lists.rows() + more > lists.capacity()) GrowSteps(more);

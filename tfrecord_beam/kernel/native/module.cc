@@ -1,4 +1,4 @@
-// The Python face of the kernel: arguments, the GIL, capsules, failures to exceptions. No logic.
+// Python bindings of the kernel: arguments, the GIL, capsules, failures to exceptions. No logic.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -60,12 +60,12 @@ py::buffer_info RequestInt64(const py::buffer& values, const char* name) {
   return info;
 }
 
-// Owns what a scan found, for the memoryviews that show it.
+// Owns the results of a scan, for the memoryviews of them.
 struct Int64Values {
   std::vector<int64_t> values;
 };
 
-// Memory from the block cache, for a memoryview that shows it.
+// Owns memory from the block cache, for a memoryview of it.
 struct Memory {
   Buffer buffer;
 };
@@ -97,8 +97,8 @@ py::object ToPython(const Failure& failure) {
                              failure.in_sequence);
 }
 
-// Releases what a capsule holds unless a consumer has moved it out, which nulls its release
-// pointer.
+// Releases the content of a capsule unless a consumer has moved it out and so set its release
+// pointer to null.
 template <typename Struct>
 void DestroyCapsule(PyObject* capsule) {
   auto* node = static_cast<Struct*>(PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule)));
@@ -106,8 +106,8 @@ void DestroyCapsule(PyObject* capsule) {
   delete node;
 }
 
-// The struct is in the capsule, with no release pointer, before it is filled: nothing leaks on an
-// error.
+// The capsule owns the struct, with a null release pointer, before it is filled, so that nothing
+// leaks on an error.
 template <typename Struct>
 py::object MakeCapsule(const char* name, Struct** node) {
   auto owned = std::make_unique<Struct>();
@@ -146,7 +146,7 @@ std::optional<std::vector<PlannedColumn>> ToColumns(const py::object& planned) {
   return columns;
 }
 
-// A record type: the names that Python has for it, its plan and its decoding.
+// A record type: its names in Python, its plan and its decoding.
 struct ExampleType {
   static constexpr const char* kName = "Example";
   using Plan = ExamplePlan;
@@ -330,7 +330,7 @@ void ThrowError(const py::object& error) {
   throw py::error_already_set();
 }
 
-// Python sees documentation in _native.pyi.
+// The Python documentation is in _native.pyi.
 PYBIND11_MODULE(_native, module) {
   py::class_<Int64Values>(module, "_Int64Values", py::buffer_protocol())
       .def_buffer([](Int64Values& owner) {

@@ -11,7 +11,7 @@
 
 namespace tfrecord_beam {
 
-// Names are views: whoever adds one keeps its bytes alive.
+// Names are views: the caller keeps their bytes alive.
 class NameIndex {
  public:
   static constexpr int kNotFound = -1;

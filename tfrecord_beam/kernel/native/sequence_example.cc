@@ -17,8 +17,8 @@ std::optional<Failure> InSequence(std::optional<Failure> failure) {
   return failure;
 }
 
-// Whether there is a struct column: if any of its features are wanted, or, where all are, if a
-// record has shown one, be it without features.
+// Tracks whether there is a struct column: if any of its features are planned or, without a plan,
+// if a record has feature lists (or Examples), even empty ones.
 class SequenceColumn {
  public:
   explicit SequenceColumn(const SequencePlan& plan)
@@ -38,7 +38,7 @@ class SequenceColumn {
   const std::string& name_;
   bool wanted_;
   const bool seen_counts_;
-  bool shown_ = false;  // by the current record
+  bool shown_ = false;  // the current record has feature lists (or Examples)
 };
 
 class SequenceExampleDecoder {
@@ -104,8 +104,8 @@ class SequenceExampleDecoder {
   SequenceColumn column_;
 };
 
-// The examples of all records are rows of their own, which the records share out: the lists of all
-// columns have the same ends.
+// The Examples of all records are the rows of one map; a record is a span of these rows, the same
+// in all columns.
 class ExampleListDecoder {
  public:
   ExampleListDecoder(const SequencePlan& plan, const Request& request, const Progress& progress)
@@ -182,7 +182,7 @@ class ExampleListDecoder {
  private:
   FeatureMap context_;
   FeatureMap examples_;
-  std::vector<int64_t> ends_;  // of each row's examples
+  std::vector<int64_t> ends_;  // where each record's Examples end
   SequenceColumn column_;
   bool has_field_2_ = false;
 };

@@ -1,5 +1,5 @@
 // tf.train.SequenceExample and ExampleListWithContext records -> one Arrow record batch: columns of
-// the context and one struct column of lists of lists. See _native.pyi for what it means.
+// the context and one struct column of lists of lists. See _native.pyi for the contract.
 //
 //   message SequenceExample        { Features context = 1; FeatureLists feature_lists = 2; }
 //   message ExampleListWithContext { repeated Example examples = 1; Example context = 2; }

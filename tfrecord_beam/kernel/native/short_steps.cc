@@ -11,14 +11,15 @@
 namespace tfrecord_beam {
 namespace {
 
-// Room is made for so many bytes of steps at once: few, for numbers take up to eight times as many.
+// Reserves room for this many bytes of steps at once: few, because numbers can take eight times as
+// much room.
 constexpr size_t kBytesAtOnce = 4096;
 constexpr size_t kSmallestStep = 4;  // a Feature with an empty list
 
 constexpr uint8_t ListTag(Kind kind) { return LengthTag(static_cast<uint32_t>(kind)); }
 
-// A writer adds values where there is room for them. Until it finishes, where the next one goes is
-// its own, so that this stays in a register. AddStep steps over a step, or adds nothing.
+// A writer adds values to reserved room. It holds the write position itself until it finishes, so
+// that the position stays in a register. AddStep adds one step and moves past it, or does nothing.
 
 template <typename T>
 class NumberWriter {

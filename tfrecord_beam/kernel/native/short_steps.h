@@ -1,4 +1,5 @@
-// Steps of feature lists as nearly all are: short, of one list, and of the kind of their column.
+// The fast path for steps of feature lists in the usual form: short, a single list, and of the kind
+// of the column.
 #pragma once
 
 #include "list_column.h"
@@ -6,8 +7,8 @@
 
 namespace tfrecord_beam {
 
-// Adds the steps that a feature list goes on with, as long as they are such ones, to the row that
-// was started, and steps over them.
+// Adds the steps at the beginning of `feature_list` that have this form to the row that was
+// started, and moves past them.
 void AddShortSteps(NestedColumn& column, Cursor* feature_list);
 
 }  // namespace tfrecord_beam

@@ -7,14 +7,14 @@ namespace tfrecord_beam {
 namespace {
 
 Buffer Finished(Buffer buffer) {
-  if (buffer.data() == nullptr) buffer.Reserve(1);  // consumers may want a pointer in any case
+  if (buffer.data() == nullptr) buffer.Reserve(1);  // some consumers do not accept a null pointer
   return buffer;
 }
 
 }  // namespace
 
-// All rows probably need as much as the rows so far, so that much is taken at once: to grow by
-// steps would copy everything several times.
+// Assumes that the remaining rows need as much room as the rows so far, and reserves it at once:
+// growing in steps would copy everything several times.
 size_t Progress::Expect(size_t taken, size_t most) const {
   constexpr int64_t kEnoughRows = 16;
   if (rows < kEnoughRows || taken > most) return 0;
@@ -24,7 +24,7 @@ size_t Progress::Expect(size_t taken, size_t most) const {
 }
 
 void ValueBuffer::Grow(size_t more) {
-  // Each value has at least a byte of the records.
+  // Each value takes at least one byte in the records.
   const size_t most = progress_->max_bytes * (kind_ == Kind::kInt64 ? sizeof(int64_t) : 1);
   data_.Reserve(std::max(more, progress_->Expect(data_.size(), most)));
 }

@@ -11,21 +11,21 @@ namespace tfrecord_beam {
 
 enum class Kind : int { kNone = 0, kBytes = 1, kFloat = 2, kInt64 = 3 };  // as in plan.py
 
-// How far a call has come; only a hint of how much to expect.
+// The progress of a call, used only to estimate how much room is needed.
 struct Progress {
-  // How much more all rows probably take, of what those so far have taken `taken`: no more than
-  // `most` in all.
+  // Estimates how much more room the remaining rows need if the rows so far took `taken`; the total
+  // is at most `most`.
   size_t Expect(size_t taken, size_t most) const;
 
   int64_t rows = 0;
   int64_t max_rows = 0;
-  size_t max_bytes = 0;  // what the records have together
+  size_t max_bytes = 0;  // total size of the records
 };
 
-// Values of one kind; those added last can be taken back.
+// Values of one kind; values can be removed from the end.
 class ValueBuffer {
  public:
-  // `progress` is read whenever room is made.
+  // `progress` is read whenever room is reserved.
   ValueBuffer(Kind kind, const Progress& progress) : progress_(&progress) { SetKind(kind); }
 
   Kind kind() const { return kind_; }
@@ -67,24 +67,24 @@ class ValueBuffer {
     ++count_;
   }
 
-  // Who adds many values makes room for them, writes them there, and adds them all at last. Gives
-  // where the next value goes.
+  // To add many values at once: reserve room, write them there, then call AddWritten. Returns where
+  // the next value goes.
   uint8_t* MakeRoom(size_t bytes) { return Reserve(bytes); }
 
-  // The same for the ends of kBytes values: gives that of the last one, behind which they go.
+  // The same for the ends of kBytes values: returns that of the last value; new ends go after it.
   int64_t* MakeRoomForEnds(size_t values) {
     if (ends_.room() < values * sizeof(int64_t)) GrowEnds(values * sizeof(int64_t));
     return ends_.as<int64_t>() + count_;
   }
 
-  // Takes what was written as added; then there are so many bytes and values in all.
+  // Adds the values that were written; `bytes` and `count` are the new totals.
   void AddWritten(size_t bytes, int64_t count) {
     data_.Truncate(bytes);
     if (kind_ == Kind::kBytes) ends_.Truncate(static_cast<size_t>(count + 1) * sizeof(int64_t));
     count_ = count;
   }
 
-  // Takes back all but the first `count` values.
+  // Removes all but the first `count` values.
   void Truncate(int64_t count) {
     count_ = count;
     const auto left = static_cast<size_t>(count);
@@ -104,11 +104,11 @@ class ValueBuffer {
     }
   }
 
-  // Moves the data out. There is a kind.
+  // Moves the data out. The kind must be set.
   Array Finish();
 
  private:
-  // Makes room for `more` bytes and returns where.
+  // Makes room for `more` bytes and returns where they go.
   uint8_t* Reserve(size_t more) {
     if (data_.room() < more) Grow(more);
     return data_.end();

@@ -1,5 +1,5 @@
 // The protobuf wire format: the only code that reads the bytes of a record. Every read is checked
-// against the end of the message; a read that fails leaves the cursor unusable.
+// against the end of the message; after a failed read the cursor is unusable.
 // https://protobuf.dev/programming-guides/encoding/
 #pragma once
 
@@ -28,7 +28,7 @@ constexpr uint8_t LengthTag(uint32_t field) {
   return static_cast<uint8_t>(field << 3 | static_cast<uint32_t>(WireType::kLength));
 }
 
-// How deep groups and messages may nest in the protobuf library.
+// The protobuf library's limit on the nesting of groups and messages.
 constexpr int kMaxDepth = 100;
 
 struct ShortEntry;
@@ -45,17 +45,17 @@ class Cursor {
   size_t left() const { return static_cast<size_t>(end_ - position_); }
   const uint8_t* position() const { return position_; }
 
-  // The first bytes of what is left, at most so many.
+  // The first `most` bytes of the rest, or all of it if it is shorter.
   Cursor First(size_t most) const { return {position_, position_ + std::min(most, left())}; }
 
-  // Goes to where another cursor of the message is.
+  // Moves to the position of another cursor of the same message.
   void GoTo(const Cursor& other) { position_ = other.position_; }
 
   std::string_view bytes() const { return {reinterpret_cast<const char*>(position_), left()}; }
 
-  // If the message goes on with a length-delimited field of this one-byte tag, reads it and steps
-  // over it; else stays where it is. This is the way of all that writers usually write: inlined
-  // always, so that the cursor stays in registers.
+  // If the next field is length-delimited and has this one-byte tag, reads it and moves past it;
+  // otherwise the cursor does not move. This is the fast path for nearly all fields: always
+  // inlined, so that the cursor stays in registers.
   [[gnu::always_inline]] bool TakeField(uint8_t tag, Cursor* content) {
     const size_t size = left();
     if (size < 2 || position_[0] != tag) return false;
@@ -72,8 +72,8 @@ class Cursor {
     return true;
   }
 
-  // If the message goes on with a field 1 that holds a field of this one-byte tag and nothing else,
-  // both shorter than 128 bytes, reads the inner one and steps over them; else stays where it is.
+  // If the next field is a field 1 that holds only a field of this one-byte tag, both shorter than
+  // 128 bytes, reads the inner one and moves past both; otherwise the cursor does not move.
   bool TakeShortField(uint8_t inner_tag, Cursor* content) {
     constexpr size_t kInnerHead = 2;  // a tag and a length
     const uint8_t* const at = position_;
@@ -86,7 +86,7 @@ class Cursor {
     return true;
   }
 
-  // As TakeShortField, if all that the inner field holds is a field 1: gives what is in that.
+  // Like TakeShortField, if the inner field holds only a field 1: returns the content of that.
   bool TakeShortPacked(uint8_t inner_tag, Cursor* content) {
     constexpr size_t kHeads = 6;  // tag and length of all three
     const uint8_t* const at = position_;
@@ -104,8 +104,8 @@ class Cursor {
     return true;
   }
 
-  // If the message goes on with a map entry of the usual form, see ShortEntry, reads it and steps
-  // over it; else stays where it is.
+  // If the next field is a map entry in the usual form (see ShortEntry), reads it and moves past
+  // it; otherwise the cursor does not move.
   bool TakeShortEntry(ShortEntry* entry);
 
   // At most 10 bytes; bits beyond the 64th are dropped, as protobuf does.
@@ -151,7 +151,7 @@ class Cursor {
     return true;
   }
 
-  // Steps over the value of a field whose tag was read. `depth`: how many messages enclose it.
+  // Moves past the value of a field whose tag has been read. `depth`: how many messages enclose it.
   bool SkipValue(uint32_t field, WireType type, int depth) {
     uint64_t number;
     std::string_view bytes;
@@ -169,7 +169,7 @@ class Cursor {
       case WireType::kEndGroup:
         break;
     }
-    return false;  // the end of no group, or a type that does not exist
+    return false;  // an unmatched end of a group, or an unknown type
   }
 
  private:
@@ -190,8 +190,8 @@ class Cursor {
     }
   }
 
-  // The content behind a length; null if it is cut short. It takes no cursor by its address, which
-  // would keep that from staying in registers.
+  // The content after a length; null if it is truncated. Takes pointers and not the address of a
+  // cursor, so that the cursor can stay in registers.
   [[gnu::noinline]] static Cursor FindLongContent(const uint8_t* at, const uint8_t* end) {
     Cursor content;
     return Cursor(at, end).ReadMessage(&content) ? content : Cursor();
@@ -215,8 +215,8 @@ class Cursor {
 };
 
 // A map entry, in a field 1, that holds a name and a Feature of one list, in this order, in less
-// than 128 bytes together: nearly all features of nearly all files. Every length in it is one byte,
-// and all of it ends at one place:
+// than 128 bytes: nearly all features of nearly all files. Every length takes one byte, and the
+// entry, the Feature and the list end at the same place:
 //
 //   0a ENTRY 0a NAME ...name... 12 FEATURE KIND LIST ...list...
 struct ShortEntry {
@@ -226,8 +226,7 @@ struct ShortEntry {
 };
 
 inline bool Cursor::TakeShortEntry(ShortEntry* entry) {
-  constexpr size_t kLengths =
-      6;  // of the bytes in capitals those inside of the entry, and their tags
+  constexpr size_t kLengths = 6;  // the tags and lengths inside the entry
   const uint8_t* const at = position_;
   const size_t size = left();
   if (size < 2 + kLengths || at[0] != LengthTag(1) || at[2] != LengthTag(1)) return false;
@@ -250,18 +249,18 @@ inline bool Cursor::TakeShortEntry(ShortEntry* entry) {
   return true;
 }
 
-// Packed varints. An upper bound of how many there are, exact for long runs.
+// An upper bound on the number of packed varints, exact for long runs.
 inline size_t CountVarints(std::string_view packed) {
-  constexpr size_t kFew = 64;  // where counting would cost more than the room it saves
+  constexpr size_t kFew = 64;  // below, counting would cost more than the memory it saves
   if (packed.size() <= kFew) return packed.size();
   size_t count = 0;
   for (const char byte : packed) count += static_cast<uint8_t>(byte) < 0x80;
   return count;
 }
 
-// Decodes all of them to `*out` and moves it to the end of what was written. With kStore false they
-// are only checked. Nothing is taken for granted that was seen before, not even by CountVarints:
-// another thread may write to the buffer meanwhile.
+// Decodes packed varints to `*out` and moves it to the end of what was written. With kStore false
+// they are only checked. Does not rely on anything read earlier, not even on CountVarints: another
+// thread may modify the buffer meanwhile.
 template <bool kStore>
 bool DecodeVarints(std::string_view packed, const uint64_t* room_end, uint64_t** out) {
   const auto* position = reinterpret_cast<const uint8_t*>(packed.data());
@@ -274,7 +273,7 @@ bool DecodeVarints(std::string_view packed, const uint64_t* room_end, uint64_t**
       uint64_t byte;
       int shift = 7;
       do {
-        if (position == end || shift > 63) return false;  // cut short, or more than 10 bytes
+        if (position == end || shift > 63) return false;  // truncated, or more than 10 bytes
         byte = *position++;
         value |= (byte & 0x7f) << shift;
         shift += 7;

@@ -11,7 +11,7 @@
 
 namespace tfrecord_beam {
 
-// Bytes that `value` takes as a varint, of which each holds seven bits.
+// The size of `value` as a varint, each byte of which holds seven bits.
 inline int64_t VarintSize(uint64_t value) {
 #if defined(__GNUC__)
   const int64_t bits = 64 - __builtin_clzll(value | 1);
@@ -23,7 +23,7 @@ inline int64_t VarintSize(uint64_t value) {
 #endif
 }
 
-// Bytes of a length-delimited field with a one-byte tag.
+// The size of a length-delimited field with a one-byte tag.
 inline int64_t FieldSize(int64_t content_size) {
   return 1 + VarintSize(static_cast<uint64_t>(content_size)) + content_size;
 }

@@ -1,8 +1,7 @@
-"""The kernel in Python: the oracle of the native kernel, and what serves where that is missing.
+"""The kernel in Python: the oracle for the native kernel, and the fallback if that is missing.
 
 Same names, same meaning and same errors as `tfrecord_beam.kernel._native`. It is written to be
-right at first sight: every question about the wire is put to google.protobuf, and Arrow arrays are
-built by pyarrow.
+obviously right: google.protobuf interprets the wire format, and pyarrow builds the Arrow arrays.
 """
 
 from __future__ import annotations

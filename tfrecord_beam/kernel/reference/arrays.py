@@ -1,4 +1,4 @@
-"""What is asked of whole arrays: where lists end, how many bytes there are, what is no UTF-8."""
+"""Properties of whole arrays: where lists end, size in bytes, number of invalid strings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BINARY = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
 
 
 def element_lengths(array: Any) -> npt.NDArray[np.int64]:
-    """Returns how long each list or string is."""
+    """Returns the length of each list or string."""
     return np.diff(row_splits(array)[0])
 
 
@@ -47,7 +47,7 @@ def number_lists(
 
 
 def byte_size(array: Any) -> int | None:
-    """Returns how many bytes an array takes, None where there is a type that is not served."""
+    """Returns the size of an array in bytes, None if it contains a type that is not supported."""
     array = _to_storage(array)
     data_type = array.type
     if types.is_null(data_type):
@@ -79,7 +79,7 @@ def count_invalid_utf8(array: Any) -> int:
 
 
 def _to_storage(array: Any) -> pa.Array:
-    """Returns an array that any library may have made; of an extension type, as it is stored."""
+    """Returns an array from any library as a pyarrow array; for an extension type, its storage."""
     array = pa.array(array)
     return array.storage if isinstance(array, pa.ExtensionArray) else array
 
@@ -90,7 +90,7 @@ def _total(size: int, *children: pa.Array) -> int | None:
 
 
 def _bit_width(data_type: pa.DataType) -> int | None:
-    """Returns the bits of a number, None for what is no number."""
+    """Returns the width of a numeric type in bits, None for other types."""
     is_number = types.is_integer(data_type) or data_type in (pa.float32(), pa.float64())
     return int(data_type.bit_width) if is_number else None
 
@@ -104,10 +104,10 @@ def _is_string(data_type: pa.DataType) -> bool:
 
 
 def _offsets(array: pa.Array) -> npt.NDArray[Any]:
-    """Returns where each list or string begins, and at last where the last one ends."""
+    """Returns where each list or string begins, followed by the end of the last one."""
     is_narrow = types.is_list(array.type) or array.type in (pa.binary(), pa.string())
     dtype = np.dtype(np.int32 if is_narrow else np.int64)
-    if not len(array):  # Then there may be no buffer, or one that is empty.
+    if not len(array):  # Then the buffer may be missing or empty.
         return np.zeros(1, dtype)
     buffer = array.buffers()[1]
     return np.frombuffer(buffer, dtype, len(array) + 1, array.offset * dtype.itemsize)

@@ -13,12 +13,12 @@ _KINDS = {kind.list_name: kind for kind in Kind}
 
 
 def kind_of(feature: Any | None) -> Kind | None:
-    """Returns the kind of a Feature; None also where there is no Feature."""
+    """Returns the kind of a Feature; None also if there is no Feature."""
     return None if feature is None else _KINDS.get(feature.WhichOneof("kind"))
 
 
 def build_lists(features: Sequence[Any | None], kind: Kind | None) -> pa.Array:
-    """Returns the values of each feature, a row for each: null where it has no kind."""
+    """Returns the values of each feature as one row, null if it has no kind."""
     if kind is None:
         return pa.nulls(len(features))
     starts: list[int | None] = []
@@ -33,7 +33,7 @@ def build_lists(features: Sequence[Any | None], kind: Kind | None) -> pa.Array:
 
 
 def build_nested_lists(rows: Sequence[Sequence[Any | None] | None], kind: Kind | None) -> pa.Array:
-    """Returns the lists of each row's features; null where there is no row."""
+    """Returns for each row the list of its features' values; null if there is no row."""
     starts: list[int | None] = []
     features: list[Any | None] = []
     for row in rows:
@@ -48,7 +48,7 @@ def build_singletons(values: Sequence[bytes]) -> pa.Array:
 
 
 def build_struct(columns: Mapping[bytes, pa.Array], rows: int) -> pa.StructArray:
-    """Returns the columns as the fields of a struct; it has its rows also without a column."""
+    """Returns the columns as the fields of a struct, which has `rows` rows even without columns."""
     fields = [pa.field(name.decode(), column.type) for name, column in columns.items()]
     children = list(columns.values())
     return pa.StructArray.from_buffers(pa.struct(fields), rows, [None], children=children)

@@ -1,4 +1,4 @@
-"""Lists by their row splits, and by the coordinates of what they hold."""
+"""Lists given by their row splits, or by the coordinates of their values."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy.typing as npt
 Int64Array = npt.NDArray[np.int64]
 
 _MOST_NUMBERS = 1 << 48
-"""No memory has room for more; some would overflow."""
+"""More do not fit into any memory, and could overflow."""
 
 
 def parent_indices(splits: Int64Array) -> Int64Array:
-    """Returns of each value the number of the list that it is in."""
+    """Returns for each value the index of the list that contains it."""
     lengths = np.diff(_check_splits(splits))
     return np.repeat(np.arange(len(lengths)), lengths)
 
 
 def coordinates(levels: Sequence[Int64Array]) -> Int64Array:
-    """Returns where each value of nested lists is, a row for each."""
+    """Returns the coordinates of each value of nested lists, one row per value."""
     if not levels:
         raise ValueError("Expected at least one level, found none")
     found: list[tuple[int, ...]] = [(row,) for row in range(len(_check_splits(levels[0])) - 1)]

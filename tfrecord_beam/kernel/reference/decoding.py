@@ -1,4 +1,4 @@
-"""Serialized records to one Arrow record batch: what decoding means for every type of record."""
+"""Serialized records to one Arrow record batch: the part of decoding common to all record types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class RecordDecoder(abc.ABC):
 
     @abc.abstractmethod
     def _make_columns(self) -> tuple[MapColumns, ...]:
-        """Returns the columns of a call, by map."""
+        """Returns new columns for one call, by map."""
 
     @abc.abstractmethod
     def _read(self, record: bytes, columns: Sequence[MapColumns]) -> tuple[Content, bool]:
@@ -49,7 +49,7 @@ class RecordDecoder(abc.ABC):
         """Returns the columns of all rows, without that of the raw records."""
 
     def _count_lists(self, rows: Sequence[Content]) -> tuple[int, ...]:
-        """Returns how many lists a column of each map has: one a row if not said otherwise."""
+        """Returns how many lists a column of each map has: by default one per row."""
         return tuple(len(rows) for _ in self._make_columns())
 
     def decode(
@@ -72,7 +72,7 @@ class RecordDecoder(abc.ABC):
         collect_failures: bool = False,
         max_cells: int | None = None,
     ) -> tuple[pa.RecordBatch, list[DecodeFailure]]:
-        """Decodes records that are objects of their own (`bytes`, ...)."""
+        """Decodes records that are separate objects (`bytes`, ...)."""
         columns = self._make_columns()
         rows: list[Content] = []
         raw_records: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Arrow record batches to serialized records: what encoding means."""
+"""Arrow record batches to serialized records."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class ExampleEncoder:
         self._plan = plan
 
     def encode_frames(self, batch: ArrowArrayExportable) -> tuple[memoryview, memoryview]:
-        """Returns all records in their frames, and where each frame starts and ends."""
+        """Returns all records as frames, and where each frame starts and ends."""
         frames = [frame([record]) for record in self.encode_records(batch)]
         offsets = array("q", itertools.accumulate(map(len, frames), initial=0))
         return memoryview(b"".join(frames)), memoryview(offsets)
 
     def encode_records(self, batch: ArrowArrayExportable) -> list[bytes]:
-        """Returns the records as objects of their own."""
-        struct = pa.array(batch)  # Not a RecordBatch, which would not take every slice.
+        """Returns the records as separate objects."""
+        struct = pa.array(batch)  # Not a RecordBatch, which does not accept every slice.
         feature_lists = self._plan.feature_lists or ()
         expected = len(self._plan.context) + len(feature_lists)
         if not pt.is_struct(struct.type) or struct.type.num_fields != expected or struct.null_count:
@@ -114,7 +114,7 @@ class _Column:
         self.rows = _unfold(array, singletons=depth == is_feature_list)
 
     def check_row(self, row: int) -> int:
-        """Returns the size of the bytes in a row, once it is known that no value is null."""
+        """Checks that no value of a row is null, and returns the size of its bytes values."""
         features = self.rows[row] or [] if self.is_feature_list else [self.rows[row]]
         values = [value for feature in features for value in feature or []]
         if None in values:
@@ -146,7 +146,7 @@ def _values(array: pa.Array) -> list[Any]:
 
 
 def _views(array: pa.Array) -> list[memoryview | None]:
-    """Returns binary values where they lie: what is too large for a record is not copied."""
+    """Returns views of binary values, so that values too large for a record are not copied."""
     if len(array) == 0:
         return []
     _, offsets, data = array.buffers()
@@ -175,7 +175,7 @@ def _feature(kind: Kind | None, values: Sequence[Any] | None) -> bytes:
     feature = ContentFeature()
     if kind is not None and values is not None:
         value_list = getattr(feature, kind.list_name)
-        value_list.SetInParent()  # A list without values has its kind.
+        value_list.SetInParent()  # An empty list keeps its kind.
         value_list.value.extend(map(bytes, values) if kind is Kind.BYTES else values)
     serialized: bytes = feature.SerializeToString()
     return serialized

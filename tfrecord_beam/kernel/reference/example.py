@@ -66,13 +66,13 @@ def outline_entries(outline: Any) -> list[Any]:
 
 
 def cut_example(outline: Any, wanted: Container[bytes] | None) -> None:
-    """Takes all but the wanted features out of an outlined Example."""
+    """Removes the unwanted features from an outlined Example."""
     for features in outline.features:
         cut_outline(features, wanted)
 
 
 def read_features(maps: Sequence[Any]) -> dict[bytes, Any]:
-    """Returns the features in `Features` messages; the last one of a name stays."""
+    """Returns the features in `Features` messages; the last one of each name wins."""
     return {name_of(entry): entry.value for features in maps for entry in features.feature}
 
 

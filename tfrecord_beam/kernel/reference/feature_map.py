@@ -1,4 +1,4 @@
-"""A map from names to features: which of them a record has, and what is wrong with them."""
+"""A map from names to features: which of them a record has, and which faults."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class FeatureMap:
 
     Attributes:
       entries: outlined entries of the map, wanted or not.
-      features: the wanted features by name: one in a map of Features, else one a step, None where a
+      features: the wanted features by name: one in a map of Features, else one per step, None if a
         step does not have it.
-      missing: what stands for a feature that is not there.
-      present: whether the record has the map, be it empty.
+      missing: stands in for a feature that the record does not have.
+      present: whether the record has the map, even if it is empty.
     """
 
     entries: Sequence[Any]
@@ -33,11 +33,11 @@ class FeatureMap:
 
 
 class MapColumns:
-    """The columns of a map, and the kinds that the records of a call have shown so far.
+    """The columns of a map, and the kinds found so far in the records of a call.
 
     Args:
       columns: the wanted columns; None for all.
-      reserved: names that features which turn up may not have; of several the first counts.
+      reserved: names that unplanned features must not have; the first in this order is reported.
       in_sequence: whether the map is that of the steps.
     """
 
@@ -63,18 +63,18 @@ class MapColumns:
         return list(self.kinds) if self._planned else sorted(self.kinds)
 
     def count_with(self, content: FeatureMap) -> int:
-        """Returns how many columns there are with those of another record."""
+        """Returns how many columns there would be after adding another record."""
         return len(self.kinds.keys() | content.features.keys())
 
     def add(self, content: FeatureMap) -> None:
-        """Takes note of the columns and kinds of a good record."""
+        """Adds the columns and kinds of a good record."""
         for name, features in content.features.items():
             self.kinds[name] = self.kinds.get(name) or next(
                 filter(None, map(kind_of, features)), None
             )
 
     def find_failures(self, index: int, content: FeatureMap) -> Iterator[DecodeFailure]:
-        """Yields what is wrong with a record."""
+        """Yields the faults of a record."""
         for fault, *details in self._find_faults(content):
             expected, found = details[1:] or (0, 0)
             name = details[0] if details else None
@@ -99,7 +99,7 @@ class MapColumns:
 
 
 def cut_outline(outline: Any, wanted: Container[bytes] | None) -> None:
-    """Takes the entries that are not wanted out of an outlined map."""
+    """Removes the unwanted entries from an outlined map."""
     if wanted is not None:
         entries = [entry for entry in outline.feature if name_of(entry) in wanted]
         outline.CopyFrom(OutlineFeatures(feature=entries))
@@ -111,7 +111,7 @@ def name_of(entry: Any) -> bytes:
 
 
 def _is_nested_example(entry: Any) -> bool:
-    """Whether an entry has no value, and its name is a message of nothing but fields 1 and 2."""
+    """Whether an entry has no value, and its name is a message of only fields 1 and 2."""
     if entry.value:
         return False
     try:

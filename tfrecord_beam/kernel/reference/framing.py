@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LENGTH = struct.Struct("<Q")
 _CRC = struct.Struct("<I")
 _HEADER_BYTES = _LENGTH.size + _CRC.size
-_OVERHEAD_BYTES = _HEADER_BYTES + _CRC.size  # What a frame takes beside its payload.
+_OVERHEAD_BYTES = _HEADER_BYTES + _CRC.size  # Size of a frame besides its payload.
 _MAX_NEEDED = 2**63 - 1
 _MAX_RECORD_SIZE = 2**31 - 1
 
@@ -111,7 +111,7 @@ def frame(records: Sequence[Buffer]) -> bytes:
 
 
 def check_size(record: int, size: int) -> None:
-    """Raises EncodeError if a record of `size` bytes is larger than what protobuf reads."""
+    """Raises EncodeError if a record of `size` bytes is larger than protobuf can read."""
     if size > _MAX_RECORD_SIZE:
         raise encode_error(EncodeFailure(EncodeFault.TOO_LARGE, record))
 

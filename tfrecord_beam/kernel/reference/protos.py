@@ -1,22 +1,22 @@
-"""The protobuf messages of this package, made at run time: no TensorFlow, no generated code.
+"""The protobuf messages of this package, built at run time: no TensorFlow, no generated code.
 
 Three sets, wire-compatible with each other:
 
 * `Example`, `SequenceExample` and their parts as TensorFlow declares them
   (``core/example/example.proto`` and ``feature.proto``).
-* `OutlineExample`, ... read a record down to names and unread values; feature lists look like
-  features there.
-* `ContentExample`, ... read it down to values.
+* `OutlineExample`, ... parse a record down to names and unparsed values; feature lists have the
+  same form as features there.
+* `ContentExample`, ... parse it down to values.
 
 `ExampleList` is what TensorFlow Serving declares as ``ExampleListWithContext`` (``input.proto``).
 
 Outline and content differ from TensorFlow's declarations where those would hide something:
-``features`` and the entries of its map are repeated, and so are the parts of an outlined entry, so
-that each occurrence is kept (a real map would also lose entries with unknown fields inside: upb,
-unlike protobuf in C++, takes such an entry for unknown as a whole); names are bytes, so that
-parsing does not mix up two faults; floats are fixed32, so that no signaling NaN passes through a
-Python float, which would make it quiet. The depth of nesting stays what it is, so that protobuf's
-limit on it falls on the same records.
+``features`` and its map entries are repeated, and so are the parts of an outlined entry, so that
+each occurrence is kept (a real map would also lose entries that contain unknown fields: upb, unlike
+protobuf in C++, treats the whole entry as unknown); names are bytes, so that a name that is not
+UTF-8 is not reported as a malformed message; floats are fixed32, so that no signaling NaN passes
+through a Python float, which would make it quiet. The nesting depth is unchanged, so that
+protobuf's depth limit applies to the same records.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 _Field = descriptor_pb2.FieldDescriptorProto
 
-# Message -> fields, each `label type name = number`. "oneof" fields belong to the oneof `kind`; the
-# keys of a "map" field are strings.
+# Message -> fields, each `label type name = number`. "oneof" fields belong to the oneof `kind`;
+# "map" fields have string keys.
 _KINDS = (
     "oneof BytesList bytes_list = 1",
     "oneof FloatList float_list = 2",
@@ -81,7 +81,7 @@ def _declare_messages(package: str, messages: Mapping[str, Sequence[str]]) -> di
         message = file.message_type.add(name=name)
         for field in fields:
             _add_field(message, f".{package}.", field)
-    pool = descriptor_pool.DescriptorPool()  # Of its own: TensorFlow may declare the same names.
+    pool = descriptor_pool.DescriptorPool()  # Separate: TensorFlow may declare the same names.
     pool.AddSerializedFile(file.SerializeToString())
     return {
         name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{package}.{name}"))
@@ -93,7 +93,7 @@ def _add_field(message: descriptor_pb2.DescriptorProto, scope: str, declaration:
     label, type_name, name, _, number = declaration.split()
     field = message.field.add(name=name, number=int(number), label=_Field.LABEL_OPTIONAL)
     if label == "map":
-        # Language guide, "Maps": on the wire the same as repeated messages of a key and a value.
+        # Language guide, "Maps": encoded like repeated messages of a key and a value.
         entry = message.nested_type.add(name=name.title().replace("_", "") + "Entry")
         entry.options.map_entry = True
         _add_field(entry, scope, "optional string key = 1")

@@ -1,4 +1,4 @@
-"""Memory of arrays that other libraries can take without a copy."""
+"""Array memory that other libraries can share without a copy."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _ALIGNMENT = 64
 
 
 def is_aligned(array: npt.NDArray[Any]) -> bool:
-    """Returns whether an array lies at an aligned address, without gaps."""
+    """Returns whether an array is aligned and contiguous."""
     address: int = array.__array_interface__["data"][0]
     return address % _ALIGNMENT == 0 and array.flags.c_contiguous
 
 
 def as_writable(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns an array over the same memory that may be written to as far as numpy knows."""
+    """Returns an array over the same memory that numpy considers writable."""
     return np.asarray(_Writable(array))
 
 
