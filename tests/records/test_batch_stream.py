@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
 
-from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
+from tfrecord_beam.records import batch_stream
+from tfrecord_beam.records.batch_stream import (
+    rebatch,
+    repeat_batches,
+    shuffle_rows,
+    shuffled_read_options,
+)
 
 
 def batch_of(values: Sequence[int]) -> pa.RecordBatch:
@@ -96,6 +102,34 @@ def test_shuffle_of_a_buffer_of_one_row_changes_nothing() -> None:
     generator = np.random.default_rng(5)
     shuffled = shuffle_rows(batches_of([1] * 9), buffer_rows=1, generator=generator)
     assert rows(list(shuffled)) == list(range(9))
+
+
+def test_shuffle_copies_rows_a_few_times_however_small_the_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copied = []
+    concat_arrays = pa.concat_arrays
+
+    def note(arrays: Iterable[pa.Array]) -> pa.Array:
+        joined = concat_arrays(arrays)
+        copied.append(len(joined))
+        return joined
+
+    monkeypatch.setattr(pa, "concat_arrays", note)
+    batches = batches_of([2] * 200)
+    shuffled = shuffle_rows(batches, buffer_rows=100, generator=np.random.default_rng(5))
+    assert sorted(rows(list(shuffled))) == list(range(400))
+    assert sum(copied) <= 400
+
+
+def test_shuffle_gives_large_rows_in_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_stream, "_PORTION_BYTES", 1000)
+    batches = batches_of([50] * 8)
+    shuffled = list(shuffle_rows(batches, buffer_rows=200, generator=np.random.default_rng(5)))
+    check_rows(shuffled)
+    assert sorted(rows(shuffled)) == list(range(400))
+    assert max(batch.num_rows for batch in shuffled) < 50
+    assert shuffled_read_options(201).batch_size == 101
 
 
 def test_repeat_begins_each_epoch_anew() -> None:

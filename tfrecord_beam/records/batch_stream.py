@@ -13,6 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from tfrecord_beam.records.block import Int64Array
+from tfrecord_beam.records.reader import BLOCK_BYTES, ReadOptions
+
+_PORTION_BYTES = 32 << 20
+"""About as many bytes of shuffled rows are given at a time."""
 
 
 def repeat_batches(
@@ -33,30 +37,73 @@ def repeat_batches(
             return
 
 
+def shuffled_read_options(
+    buffer_rows: int, compression: str | None = "auto", validate_crc: bool = True
+) -> ReadOptions:
+    """Returns how to read what goes through a `shuffle_rows` of so many rows.
+
+    In blocks of no more than half of them, and of the usual size: they are held beside the rows.
+    """
+    return ReadOptions(compression, validate_crc, (buffer_rows + 1) // 2, BLOCK_BYTES)
+
+
 def shuffle_rows(
     batches: Iterable[pa.RecordBatch], *, buffer_rows: int, generator: np.random.Generator
 ) -> Iterator[pa.RecordBatch]:
     """Yields all rows of the batches in random order.
 
-    Half of a full buffer is drawn at a time, so that each row is copied about twice and not once
-    for each row that passes by.
+    Half of a full buffer is drawn at a time, so that each row is copied some times and not once for
+    each row that passes by. Rows are held in the arrays that they came in, and given in portions of
+    some megabytes: it takes little more memory than the rows that are held.
 
     Args:
-      batches: best of at most half of `buffer_rows` each; what one has more is held in addition.
+      batches: as `shuffled_read_options` says; what one has more is held in addition.
       buffer_rows: rows among which the next ones are drawn.
       generator: the source of the random order.
     """
-    buffer = None
+    buffer = _ShuffleBuffer(generator)
     for batch in batches:
-        rows = batch.to_struct_array()
-        buffer = rows if buffer is None else pa.concat_arrays([buffer, rows])
-        if len(buffer) >= buffer_rows:
-            order = generator.permutation(len(buffer))
-            kept = buffer_rows // 2
-            yield _take(buffer, order[kept:])
-            buffer = buffer.take(pa.array(order[:kept]))
-    if buffer is not None and len(buffer):
-        yield _take(buffer, generator.permutation(len(buffer)))
+        buffer.add(batch.to_struct_array())
+        if buffer.num_rows >= buffer_rows:
+            yield from buffer.draw(keep=buffer_rows // 2)
+    yield from buffer.draw(keep=0)
+
+
+class _ShuffleBuffer:
+    """Rows that wait to be drawn."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._arrays: list[pa.StructArray] = []
+
+    @property
+    def num_rows(self) -> int:
+        return sum(map(len, self._arrays))
+
+    def add(self, rows: pa.StructArray) -> None:
+        self._arrays.append(rows)
+
+    def draw(self, keep: int) -> Iterator[pa.RecordBatch]:
+        """Yields rows in random order until so many are left."""
+        order = self._generator.permutation(self.num_rows)
+        num_portions = 1 + sum(array.nbytes for array in self._arrays) // _PORTION_BYTES
+        for indices in np.array_split(order[keep:], num_portions):
+            if len(indices):
+                by_place = np.argsort(indices)
+                rows = pa.concat_arrays(self._pick(indices[by_place]))
+                yield _take(rows, np.argsort(by_place))
+        for number, kept in enumerate(self._pick(np.sort(order[:keep]))):
+            self._arrays[number] = kept  # one by one, so that the old ones go
+        self._arrays = [array for array in self._arrays if len(array)]
+
+    def _pick(self, indices: Int64Array) -> Iterator[pa.StructArray]:
+        """Yields those rows of each array whose indices, counted over all arrays, ascend."""
+        start = 0
+        for array in self._arrays:
+            stop = start + len(array)
+            first, last = np.searchsorted(indices, (start, stop))
+            yield array.take(pa.array(indices[first:last] - start))
+            start = stop
 
 
 def rebatch(

@@ -10,7 +10,12 @@ import pyarrow as pa
 
 from tfrecord_beam.lazy import ExtraImport
 from tfrecord_beam.options import check_bool, check_function, check_int
-from tfrecord_beam.records.batch_stream import rebatch, repeat_batches, shuffle_rows
+from tfrecord_beam.records.batch_stream import (
+    rebatch,
+    repeat_batches,
+    shuffle_rows,
+    shuffled_read_options,
+)
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
@@ -139,8 +144,11 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
         self._num_epochs = num_epochs
         self._drop_final_batch = drop_final_batch
         self._on_corrupt = error_handler
-        block_rows = (shuffle_buffer_size + 1) // 2 if shuffle else batch_size
-        self._options = ReadOptions(compression, validate_crc, batch_size=block_rows)
+        self._options = (
+            shuffled_read_options(shuffle_buffer_size, compression, validate_crc)
+            if shuffle
+            else ReadOptions(compression, validate_crc, batch_size)
+        )
         schema = load_schema(schema)
         representations = infer_tensor_representations_from_mixed_schema(schema)
         if tensor_names is not None:

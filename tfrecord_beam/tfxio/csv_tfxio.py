@@ -19,6 +19,7 @@ from tfrecord_beam.records.paths import (
     normalize_patterns,
 )
 from tfrecord_beam.records.ranges import FileRange
+from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_options
 from tfrecord_beam.tfxio.epochs import read_epochs
@@ -166,10 +167,10 @@ class CsvTFXIO(_CsvBase):
         decoder = CsvDecoder(self._format)
         types = self._find_types() or self._infer_types(decoder)
 
-        def read_files(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
-            lines = dataclasses.replace(self._line_options, batch_size=batch_size)
+        def read_files(files: list[str], size: ReadOptions) -> Iterator[pa.RecordBatch]:
+            lines = dataclasses.replace(self._line_options, batch_size=size.batch_size)
             for block in _iter_lines(files, lines):
-                yield from decoder.iter_batches(block, types, batch_size)
+                yield from decoder.iter_batches(block, types, size.batch_size)
 
         return read_epochs(self._file_pattern, read_files, options)
 

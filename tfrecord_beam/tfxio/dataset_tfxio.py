@@ -102,7 +102,7 @@ class DatasetTFXIO(TFXIO):
           ValueError: an option is out of range.
         """
         check_options(options)
-        return repeat_epochs(lambda order, batch_size: self._batches(), options)
+        return repeat_epochs(lambda order, size: self._batches(), options)
 
     def ArrowSchema(self) -> pa.Schema:
         return self._converter.arrow_schema()

@@ -153,11 +153,12 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
             self._file_pattern, plan, self._record_type, representations, options
         )
 
-    def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+    def _read_files(self, files: list[str], size: ReadOptions) -> Iterator[pa.RecordBatch]:
         return iter_batches(
             files,
             schema=self._schema,
-            batch_size=batch_size,
+            batch_size=size.batch_size,
+            batch_bytes=size.batch_bytes,
             raw_record_column_name=self.raw_record_column_name,
             record_type=self._record_type,
         )
@@ -177,9 +178,9 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
         return transforms.RawRecordBeamSource(self._file_pattern)
 
 
-def _read_raw(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+def _read_raw(files: list[str], size: ReadOptions) -> Iterator[pa.RecordBatch]:
     """Yields batches of raw records, with the place of each: file, offset, number."""
-    for block in iter_blocks(files, ReadOptions(batch_size=batch_size)):
+    for block in iter_blocks(files, size):
         places = list(map(block.place_of, range(block.num_records)))
         yield pa.record_batch(
             {

@@ -18,6 +18,7 @@ from tfrecord_beam.records.paths import (
     match_files,
     normalize_patterns,
 )
+from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import arrow_schema
 from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, schema_columns
@@ -105,10 +106,10 @@ class ParquetTFXIO(SchemaBasedTFXIO):
         schema = self.ArrowSchema()
         open_file = DirectFileSystem().open
 
-        def read_files(files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+        def read_files(files: list[str], size: ReadOptions) -> Iterator[pa.RecordBatch]:
             for file in files:
                 for groups in split_row_groups(file, open_file, min_bytes=0):
-                    yield from read_row_groups(groups, open_file, schema, batch_size=batch_size)
+                    yield from read_row_groups(groups, open_file, schema)
 
         return read_epochs(self._file_pattern, read_files, options)
 

@@ -13,6 +13,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam import transforms
 from tfrecord_beam.options import describe
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
+from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.table import iter_batches
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.representations import TensorRepresentations
@@ -133,10 +134,11 @@ class RawTfRecordTFXIO(_RawRecordBase):
         """
         return make_raw_record_dataset(self._file_pattern, self._column_name, options)
 
-    def _read_files(self, files: list[str], batch_size: int) -> Iterator[pa.RecordBatch]:
+    def _read_files(self, files: list[str], size: ReadOptions) -> Iterator[pa.RecordBatch]:
         return iter_batches(
             files,
-            batch_size=batch_size,
+            batch_size=size.batch_size,
+            batch_bytes=size.batch_bytes,
             raw_record_column_name=self._column_name,
             record_type="ByteArray",
         )
