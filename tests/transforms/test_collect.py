@@ -15,7 +15,6 @@ from apache_beam.transforms.window import IntervalWindow
 from apache_beam.utils.windowed_value import WindowedValue
 
 from tfrecord_beam.kernel.reference.protos import Example
-from tfrecord_beam.options import describe
 from tfrecord_beam.transforms.collect import (
     LIST_BYTES,
     CollectByWindow,
@@ -108,7 +107,11 @@ MAPPING: dict[str, Any] = {}
 MAPPING["own"] = MAPPING
 
 
-@pytest.mark.parametrize("value", [Color.RED, Kind.LARGE, Own(), LISTS, MAPPING], ids=describe)
+@pytest.mark.parametrize(
+    "value",
+    [Color.RED, Kind.LARGE, Own(), LISTS, MAPPING],
+    ids=["int", "bytes", "object", "list", "mapping"],
+)
 def test_values_that_hold_themselves_have_a_size(value: Any) -> None:
     assert estimate_size({"value": value}) < 200
 
