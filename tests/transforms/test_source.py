@@ -34,6 +34,7 @@ from tfrecord_beam.records.coverage import CoveredRange, check_coverage
 from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.writing.index import write_index
+from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms import source
 from tfrecord_beam.transforms.read import RawRecordBeamSource, ReadRecordBlocks
 from tfrecord_beam.transforms.source import (
@@ -389,6 +390,7 @@ def test_elements_that_mean_files(tmp_path: pathlib.Path) -> None:
         tmp_path,
         metadata,
         fileio.ReadableFile(metadata),
+        WrittenFile(path, 1, 5),
     ):
         assert [tuple(file) for file in find_files(element)] == [(path, 5)]
 

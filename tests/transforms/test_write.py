@@ -111,7 +111,6 @@ def test_output_is_there_once_the_files_are(tmp_path: pathlib.Path) -> None:
     result = run(
         beam.Create(RECORDS),
         WriteToTFRecord(tmp_path / "a", num_shards=3),
-        beam.Map(lambda file: file.path),
         ReadRecordBlocks(),
         beam.FlatMap(lambda block: list(block.records())),
     )

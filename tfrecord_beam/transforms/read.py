@@ -169,7 +169,8 @@ class ReadRecordBlocks(FileSource):
     fails: see `tfrecord_beam.records.reader`.
 
     Apply it to a pipeline with `file_pattern`, or without to a PCollection of paths, patterns,
-    `FileMetadata` (from `fileio.MatchFiles`, `MatchContinuously`) or `ReadableFile`.
+    `FileMetadata` (from `fileio.MatchFiles`, `MatchContinuously`), `ReadableFile`, or `WrittenFile`
+    (from `WriteToTFRecord`).
 
     Example::
 

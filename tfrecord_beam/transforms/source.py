@@ -46,6 +46,7 @@ from tfrecord_beam.records.ranges import (
     split_file,
 )
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
+from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.corrupt import take_corrupt
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
@@ -98,7 +99,7 @@ class SplitPatterns(LibraryDoFn):
 
 
 class SplitFiles(LibraryDoFn):
-    """Cuts files into ranges: element: a path, a pattern, `FileMetadata` or `ReadableFile`.
+    """Cuts files into ranges: element: what `find_files` takes.
 
     Args:
       range_bytes: size of a range; None: `MAX_RANGE_BYTES`.
@@ -134,10 +135,15 @@ def _split(
 def find_files(element: Any) -> Iterable[FileEntry]:
     """Returns the files that an element of a PCollection of files means.
 
+    Args:
+      element: a path, a pattern, `FileMetadata`, `ReadableFile`, or the `WrittenFile` of a write.
+
     Raises:
       ValueError: an element of another type.
       NoMatchError: a pattern that means no file.
     """
+    if isinstance(element, WrittenFile):
+        return [FileEntry(element.path, element.num_bytes)]
     metadata = getattr(element, "metadata", element)  # what fileio.ReadMatches gives has it inside
     if isinstance(metadata, FileMetadata):
         [path] = normalize_patterns(metadata.path)
