@@ -1,4 +1,4 @@
-"""What an error advises about columns of types that no feature holds."""
+"""The advice that errors give for columns of types that no feature can hold."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NESTED_ADVICE = (
     "give a schema that represents it as a ragged tensor, or record_type='SequenceExample', "
     "for which it is a feature list"
 )
-"""For lists nested deeper than a feature holds."""
+"""For lists nested deeper than a feature can hold."""
 
 ANY_ADVICE = "cast it to int64, float32, binary or lists of these"
 
@@ -37,7 +37,7 @@ _ADVICE: list[tuple[Callable[[pa.DataType], bool], str]] = [
 
 
 def advise(data_type: pa.DataType) -> str:
-    """Returns what to do about a column of a type that no feature holds.
+    """Returns advice for a column of a type that no feature can hold.
 
     >>> advise(pa.month_day_nano_interval())
     'cast it to duration'

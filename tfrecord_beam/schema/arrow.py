@@ -1,4 +1,4 @@
-"""The Arrow types of columns, and the plan that tells the kernel what to decode."""
+"""The Arrow types of columns, and the plan for the kernel of what to decode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tfrecord_beam.schema.sequence import choose_sequence_columns
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
 
 BYTE_ARRAY_COLUMN = "byteArray"
-"""The name of the one column of records that are not looked into, unless another is wanted."""
+"""The default name of the only column of opaque records (record type "ByteArray")."""
 
 RecordPlan = DecodePlan | SequenceDecodePlan
 """What to decode of records of any type."""
@@ -36,12 +36,12 @@ _TYPES = {
 
 
 def arrow_type(kind: Kind | None) -> pa.DataType:
-    """Returns the type of a column of a kind: `large_list`, or `null` where there is no kind."""
+    """Returns the type of a column of a kind: `large_list`, or `null` without a kind."""
     return _TYPES[kind]
 
 
 def arrow_schema(columns: Iterable[Column], raw_record_column: str | None = None) -> pa.Schema:
-    """Returns the Arrow schema of the batches that these columns give.
+    """Returns the Arrow schema of batches with these columns.
 
     >>> arrow_schema([Column("age", Kind.INT64)], "raw").names
     ['age', 'raw']
@@ -59,7 +59,7 @@ def arrow_schema(columns: Iterable[Column], raw_record_column: str | None = None
 
 
 def plan_schema(plan: RecordPlan) -> pa.Schema | None:
-    """Returns the Arrow schema of the batches that a plan gives; None where the records decide.
+    """Returns the Arrow schema of the batches of a plan; None if it depends on the records.
 
     The struct column of a `SequenceDecodePlan` has fields of type `large_list<large_list<int64>>`
     and so on.
@@ -81,7 +81,7 @@ def plan_schema(plan: RecordPlan) -> pa.Schema | None:
 
 
 def plan_names(plan: RecordPlan) -> list[str] | None:
-    """Returns the names of the wanted columns, as `decode_plan` takes them; None for all."""
+    """Returns the names of the wanted columns, in the form for `decode_plan`; None for all."""
     steps: Sequence[Column] | None = ()
     prefix = ""
     if isinstance(plan, SequenceDecodePlan):
@@ -118,26 +118,26 @@ def decode_plan(
     record_type: RecordType = "Example",
     sequence_column: str = SEQUENCE_COLUMN,
 ) -> RecordPlan:
-    """Returns the plan for decoding records of `schema`, or only some columns of it.
+    """Returns the plan for decoding records of `schema`, or only some of its columns.
 
     Args:
-      schema: what `load_schema` takes. A schema without features asks for no column. None: kinds
-        are those that the records show.
-      columns: the wanted columns, which come out in the order asked for here. None: all of the
-        schema, in its order; without a schema all that the records show. An empty list: no column.
-        Of records with steps ``##SEQUENCE##`` means all fields of the struct column, and
+      schema: anything `load_schema` accepts. A schema without features means no columns. None:
+        kinds are those found in the records.
+      columns: the wanted columns, in the order of the output. None: all columns of the schema, in
+        its order; without a schema all that are found in the records. An empty list: no columns.
+        For records with steps ``##SEQUENCE##`` means all fields of the struct column, and
         ``##SEQUENCE##.NAME`` one of them.
       raw_record_column: name of a last column with each record's own bytes, or None.
       record_type: "Example"; or "SequenceExample" or "ExampleListWithContext", whose plan is a
-        `SequenceDecodePlan`; or "ByteArray", which has no other than the raw-record column, named
+        `SequenceDecodePlan`; or "ByteArray", which has only the raw-record column, named
         "byteArray" by default.
-      sequence_column: another name for the struct column, and for its feature in the schema.
+      sequence_column: name of the struct column, and of its feature in the schema.
 
     Raises:
       SchemaError: `schema` cannot be used (see `load_schema`, `schema_columns` and
-        `sequence_schema_columns`); a column is not in it, or is asked for twice; the raw-record
-        column has the name of another.
-      ValueError: there is no such record type.
+        `sequence_schema_columns`); a column is not in it, or is listed twice; the raw-record
+        column has the name of another column.
+      ValueError: the record type does not exist.
     """
     check_record_type(record_type)
     if record_type == "ByteArray":
@@ -166,7 +166,7 @@ def _byte_array_plan(
 
 
 def check_record_type(record_type: str) -> None:
-    """Raises ValueError unless there is such a record type."""
+    """Raises ValueError if the record type does not exist."""
     check_choice("record_type", record_type, RecordType)
 
 
@@ -177,7 +177,7 @@ def project_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBat
     ['b']
 
     Raises:
-      SchemaError: there is no such column, or a name comes twice, here or in the batch.
+      SchemaError: a column does not exist, or a name occurs twice, here or in the batch.
     """
     names = as_names(columns, "columns")
     check_distinct(names, "columns")
@@ -187,7 +187,7 @@ def project_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBat
 
 
 def check_raw_record_column(name: str | None, columns: Collection[str]) -> None:
-    """Raises SchemaError when the raw-record column has no str for name, or that of a column."""
+    """Raises SchemaError if the name is not a str, or is that of another column."""
     if name is None:
         return
     if not isinstance(name, str):

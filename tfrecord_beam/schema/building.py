@@ -1,4 +1,4 @@
-"""The parts that TFMD schemas are built of: features, by their paths, of the kinds of records."""
+"""Building blocks of TFMD schemas: features by their paths, and the types for each kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.kernel.plan import Kind
 
 Path = tuple[str, ...]
-"""The name of a feature; of one that each step has, the name of the STRUCT feature and its own."""
+"""The name of a feature; for a feature of steps, the name of the STRUCT feature and its own."""
 
 FEATURE_TYPES = {
     Kind.INT64: schema_pb2.FeatureType.INT,
@@ -18,13 +18,13 @@ FEATURE_TYPES = {
 }
 
 UTF8_TAG = "utf-8"
-"""Marks, among the tags of a feature's annotation, bytes that are all text."""
+"""The tag in a feature's annotation that marks its bytes as text."""
 
 
 def replace_features(
     schema: schema_pb2.Schema, features: Iterable[schema_pb2.Feature]
 ) -> schema_pb2.Schema:
-    """Returns a copy of a schema that has these features instead of its own."""
+    """Returns a copy of a schema with these features instead of its own."""
     result = schema_pb2.Schema()
     result.CopyFrom(schema)
     del result.feature[:]
@@ -33,7 +33,7 @@ def replace_features(
 
 
 def add_feature(schema: schema_pb2.Schema, path: Path) -> schema_pb2.Feature:
-    """Returns a new feature of this path; the STRUCT around it is made where there is none."""
+    """Adds and returns a feature with this path; creates the STRUCT around it if necessary."""
     *structs, name = path
     if not structs:
         return schema.feature.add(name=name)

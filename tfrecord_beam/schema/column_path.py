@@ -1,4 +1,4 @@
-"""Where a column is: its name, and the fields on the way down where columns are structs."""
+"""The path of a column: its name and, inside structs, the names of the fields down to it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tfrecord_beam.schema.names import as_names
 
 
 class ColumnPath(tuple[str, ...]):
-    """The name of a column, followed by the names of the fields on the way down to a leaf.
+    """The name of a column, followed by the names of the fields down to a leaf.
 
-    It is the tuple of these names: it compares, sorts, hashes and counts like one. `str` joins
-    them with dots.
+    It is a tuple of these names, and compares, sorts and hashes like one. `str` joins them with
+    dots.
 
     >>> path = ColumnPath(["user", "address"]).child("city")
     >>> str(path), path.initial_step(), path.parent().steps()
     ('user.address.city', 'user', ('user', 'address'))
 
     Args:
-      steps: the names; a str is one name, dots and all. None at all is the root.
+      steps: the names; a str is one name, including any dots. Without steps it is the root.
 
     Raises:
-      SchemaError: a step is no str.
+      SchemaError: a step is not a str.
     """
 
     __slots__ = ()
@@ -36,7 +36,7 @@ class ColumnPath(tuple[str, ...]):
 
     @staticmethod
     def from_proto(path_proto: path_pb2.Path) -> ColumnPath:
-        """Returns the path that a TFMD `Path` spells."""
+        """Returns the path in a TFMD `Path`."""
         return ColumnPath(path_proto.step)
 
     def to_proto(self) -> path_pb2.Path:
@@ -72,7 +72,7 @@ class ColumnPath(tuple[str, ...]):
         return ColumnPath((*self, child_step))
 
     def prefix(self, ending_index: int) -> ColumnPath:
-        """Returns the path of the steps before `ending_index`; it counts from the end below 0."""
+        """Returns the path of the steps before `ending_index`, which may be negative."""
         return ColumnPath(self[:ending_index])
 
     def suffix(self, starting_index: int) -> ColumnPath:

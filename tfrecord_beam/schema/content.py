@@ -1,4 +1,4 @@
-"""What the bytes of a feature are, guessed from all of its values: images, text, UTF-8."""
+"""Guesses from all values of a bytes feature what they are: images, text, UTF-8."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _IMAGES = {
 }
 _WEBP = r"(?s)^RIFF....WEBP"
 MIN_IMAGE_BYTES = 26
-"""No image file is shorter: a GIF has 26 bytes at least, as have others."""
+"""Minimum size of an image file: a GIF has at least 26 bytes, other formats have no fewer."""
 _CONTROL = r"[\x00-\x08\x0B\x0C\x0E-\x1F\x7F]"
-"""Control characters but tab, line feed and carriage return."""
+"""Control characters except tab, line feed and carriage return."""
 
 _WORDS = 3
-"""Values that have so many words on average are language; fewer are names, codes, categories."""
+"""From this many words per value on average, values are language; else names, codes, categories."""
 
 
 @dataclasses.dataclass
 class Content:
-    """What all values have in common, as far as it was looked at.
+    """What all examined values have in common.
 
     Attributes:
-      values: how many were looked at; without any the rest means nothing.
-      words: how many they have in all; counted while they are text.
+      values: how many values were examined; if none, the rest is meaningless.
+      words: total number of words; counted only as long as all values are text.
       is_image: each begins like an image file (PNG, JPEG, GIF, BMP, TIFF, WebP).
       is_utf8: each is UTF-8.
       is_text: each is UTF-8 without control characters.
@@ -52,7 +52,7 @@ class Content:
         return self.is_text and self.words >= _WORDS * self.values
 
     def add(self, values: pa.Array) -> None:
-        """Takes in values of a type of bytes or strings, none of them null."""
+        """Adds values of a bytes or string type, none of them null."""
         values = values.cast(pa.large_binary())
         self.values += len(values)
         self.is_image = self.is_image and bool(pc.all(find_images(values), min_count=0).as_py())
@@ -62,7 +62,7 @@ class Content:
             self.words += pc.sum(pc.count_substring_regex(values, r"\S+")).as_py() or 0
 
     def merge(self, other: Content) -> None:
-        """Takes in all that another one knows."""
+        """Adds the values of another `Content`."""
         self.values += other.values
         self.words += other.words
         self.is_image = self.is_image and other.is_image
@@ -71,7 +71,7 @@ class Content:
 
 
 def find_images(values: pa.Array) -> pa.Array:
-    """Returns which values of a type of bytes begin like an image file."""
+    """Returns which values of a bytes type begin like an image file."""
     found = pc.match_substring_regex(values, _WEBP)
     for magic in _IMAGES:
         found = pc.or_(found, pc.starts_with(values, magic))
@@ -79,7 +79,7 @@ def find_images(values: pa.Array) -> pa.Array:
 
 
 def find_image_type(value: bytes) -> str | None:
-    """Returns the media type of the image file that bytes are, None if they are none.
+    """Returns the media type of an image file, None if the bytes are not one.
 
     >>> find_image_type(b"GIF89a" + bytes(20)), find_image_type(b"BMX 5, a car of some size")
     ('image/gif', None)
@@ -90,7 +90,7 @@ def find_image_type(value: bytes) -> str | None:
         return "image/webp"
     found = next((kind for magic, kind in _IMAGES.items() if value.startswith(magic)), None)
     if found == "image/bmp" and int.from_bytes(value[2:6], "little") != len(value):
-        return None  # two letters may begin any text, but the file's size does not follow them
+        return None  # any text may begin with these two letters, but not with the file size next
     return found
 
 

@@ -1,7 +1,7 @@
-"""What changed from one TFMD schema to another.
+"""The differences between two TFMD schemas.
 
-Every field of the schemas is compared, whatever it means. What has a name (features, domains,
-tensor representations) is found by it, so order does not count; nor does that of texts in a list.
+All fields of the schemas are compared. Features, domains and tensor representations are matched by
+name, so their order does not matter; nor does the order of strings in a list.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ class SchemaChange:
     """One difference between two schemas.
 
     Attributes:
-      path: fields and names on the way down, in turn: ``("feature", "age")``. Empty: the schema.
-      field: the field there that differs; None: all of it came or went.
-      old: its value in the old schema, as text; None: there is none.
-      new: the same in the new schema. Of lists both hold only what the other has not.
+      path: alternating fields and names down to the place: ``("feature", "age")``. Empty: the
+        schema itself.
+      field: the field there that differs; None: the whole was added or removed.
+      old: its value in the old schema, as text; None: it is not set there.
+      new: the same in the new schema. For lists, both have only the elements missing in the other.
     """
 
     path: tuple[str, ...]
@@ -43,7 +44,7 @@ class SchemaChange:
 
 
 def diff_schemas(old: SchemaSource, new: SchemaSource) -> list[SchemaChange]:
-    """Returns what changed from one schema to another; nothing if they are equal.
+    """Returns the changes from one schema to another; an empty list if they are equal.
 
     >>> import pyarrow as pa
     >>> old, new = pa.schema([("age", pa.int64())]), pa.schema([("age", pa.float32())])
@@ -51,7 +52,7 @@ def diff_schemas(old: SchemaSource, new: SchemaSource) -> list[SchemaChange]:
     ~ feature 'age': type: INT -> FLOAT
 
     Args:
-      old: what `load_schema` takes: a TFMD `Schema`, a path, an Arrow schema ...
+      old: anything `load_schema` accepts: a TFMD `Schema`, a path, an Arrow schema ...
       new: likewise.
 
     Raises:
@@ -69,7 +70,7 @@ def _compare(old: Message, new: Message, path: tuple[str, ...]) -> Iterator[Sche
 def _compare_field(
     field: FieldDescriptor, old: Any, new: Any, path: tuple[str, ...]
 ) -> Iterator[SchemaChange]:
-    """Yields what changed in a field, which is None where it is not set."""
+    """Yields the changes in a field, whose value is None if it is not set."""
     either = new if old is None else old
     if old == new:
         return
@@ -98,7 +99,7 @@ def _compare_named(
 
 
 def _by_name(values: Any) -> Mapping[str, Message]:
-    """Returns messages of a map, or those of a list by their names."""
+    """Returns the messages of a map, or those of a list keyed by name."""
     if values is None or hasattr(values, "items"):
         return values or {}
     return {value.name: value for value in values}

@@ -7,21 +7,21 @@ integers of every width, bool                          ``int64_list``
 date32, date64, time, timestamp, duration              ``int64_list``, in their own unit
 float16, float32, float64, decimals                    ``float_list``
 binary, string (also large, fixed-size and views)      ``bytes_list``, bytes untouched
-dictionary                                             that of the value meant
+dictionary                                             that of the dictionary's values
 null                                                   no kind
 =====================================================  =================================
 
 date32 counts days since 1970 and date64 milliseconds. float64 and decimals are rounded to the
-nearest float32, which holds about seven digits. A uint64 from 2**63 on, a finite number that is too
-large for float32 and a string that is not UTF-8 are errors.
+nearest float32, which has about seven digits. A uint64 of 2**63 or more, a finite number that is
+too large for float32 and a string that is not UTF-8 are errors.
 
-A row may be one value (a list of one) or a list of values: `list`, `large_list`, `list_view`,
-`large_list_view` or `fixed_size_list`. A row of a feature list is a list of either. A null row is a
-feature without a kind, or no feature list; a null step is a feature without a kind. No feature can
-hold a null among its values: `NullValues` says what becomes of it.
+A row may be one value (stored as a list of one) or a list of values: `list`, `large_list`,
+`list_view`, `large_list_view` or `fixed_size_list`. A row of a feature list is a list of either. A
+null row becomes a feature without a kind, or no feature list; a null step becomes a feature without
+a kind. A feature cannot hold a null among its values; see `NullValues`.
 
-Other types are refused: `struct` (but for the column of feature lists), `map`, unions, intervals,
-and lists nested deeper, unless the schema represents them as a ragged tensor (see `ragged`).
+Other types are rejected: `struct` (except the column of feature lists), `map`, unions, intervals,
+and more deeply nested lists, unless the schema represents them as a ragged tensor (see `ragged`).
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from tfrecord_beam.schema.lists import PLAIN_LISTS, flatten_lists, is_list, unne
 from tfrecord_beam.schema.text import are_utf8, find_non_utf8
 
 NullValues = Literal["error", "drop", "fill"]
-"""What becomes of a null among the values of a list: an `EncodeError` once it is encoded; left out;
-or in its place 0, 0.0 or no bytes. One of type `null` has no kind to be filled with."""
+"""How to handle a null among the values of a list: raise an `EncodeError` when it is encoded; drop
+it; or replace it by 0, 0.0 or empty bytes. Values of type `null` have no kind and stay null."""
 
-# Types by their numbers: a column of a batch is looked at in no time.
+# By type id, which is much faster to look up than a type.
 _KINDS = {
     pa.lib.Type_INT64: Kind.INT64,
     pa.lib.Type_FLOAT: Kind.FLOAT,
@@ -54,7 +54,7 @@ _KINDS = {
     pa.lib.Type_LARGE_STRING: Kind.BYTES,
     pa.lib.Type_NA: None,
 }
-"""Types of values that the kernel reads where they lie, also in `PLAIN_LISTS`."""
+"""Types of values that the kernel reads in place, also in `PLAIN_LISTS`."""
 
 _STRINGS = {pa.lib.Type_STRING, pa.lib.Type_LARGE_STRING}
 _VIEWS = {pa.lib.Type_STRING_VIEW, pa.lib.Type_BINARY_VIEW}
@@ -71,7 +71,7 @@ class _UnsupportedValueError(Exception):
 
 
 class _UnsupportedTypeError(Exception):
-    """Values of some Arrow type cannot be features; the text is what to do about it."""
+    """Values of some Arrow type cannot be features; the text is the advice."""
 
 
 def to_features(
@@ -81,7 +81,7 @@ def to_features(
     is_feature_list: bool = False,
     null_values: NullValues = "error",
 ) -> pa.Array:
-    """Returns a column in a layout that the kernel encodes: the same array where it is in one.
+    """Returns a column in a layout that the kernel can encode: the same array if it already is.
 
     >>> to_features("x", pa.array([[True], None])).type
     LargeListType(large_list<item: int64>)
@@ -90,7 +90,7 @@ def to_features(
       name: of the column, for error texts.
       column: rows of any type in the table above.
       is_feature_list: whether each row is a list of features.
-      null_values: what becomes of a null among the values of a feature.
+      null_values: how to handle a null among the values of a feature.
 
     Raises:
       SchemaError: a type that is not in the table, or lists nested too deep or not at all.
@@ -113,7 +113,7 @@ def to_features(
 
 
 def is_ready(data_type: pa.DataType) -> bool:
-    """Returns whether `to_features` gives back each column of a type, if null values are errors."""
+    """Returns whether `to_features` returns any column of a type as it is, with default options."""
     levels, value_type = unnest(data_type)
     is_plain = value_type.id in _KINDS and PLAIN_LISTS.issuperset(levels)
     return is_plain and len(levels) <= 1 and value_type.id not in _STRINGS
@@ -126,15 +126,15 @@ def convert(
     *,
     has_steps: bool = False,
 ) -> pa.Array:
-    """Returns a column with its values as a feature holds them, at any depth of lists.
+    """Returns a column with its values converted to those of features, at any depth of lists.
 
-    All lists become `large_list`, start at 0 and have nothing below their nulls.
+    All lists become `large_list`, start at 0 and have no values below nulls.
 
     Args:
       name: of the column, for error texts.
       column: values, or lists of any depth.
-      null_values: what becomes of a null in a list: a value, or an inner list.
-      has_steps: whether what is in the outermost lists are steps, which may be null.
+      null_values: how to handle a null in a list, be it a value or an inner list.
+      has_steps: whether the elements of the outermost lists are steps, which may be null.
 
     Raises:
       SchemaError: values of a type that is not in the table.
@@ -159,12 +159,12 @@ def convert(
 
 
 def kind_of(features: pa.Array) -> Kind | None:
-    """Returns the kind of what `to_features` gives; None if there is nothing but nulls."""
+    """Returns the kind of the result of `to_features`; None if all values are null."""
     return _KINDS[unnest(features.type)[1].id]
 
 
 def to_plain(array: pa.Array) -> pa.Array:
-    """Returns the same values in no dictionary and no views: those pyarrow can do little with."""
+    """Returns the same values without dictionary and views, which pyarrow supports poorly."""
     if pt.is_dictionary(array.type):
         dictionary = to_plain(array.dictionary)
         return pa.DictionaryArray.from_arrays(array.indices, dictionary).dictionary_decode()
@@ -182,17 +182,17 @@ def holds_text(data_type: pa.DataType) -> bool:
 
 
 def _may_need_change(column: pa.Array, value_type: pa.DataType, null_values: NullValues) -> bool:
-    """Returns whether plain values hold nulls that do not stay, or strings that are not UTF-8."""
+    """Returns whether plain values have nulls to drop or fill, or strings that are not UTF-8."""
     is_text = value_type.id in _STRINGS
     if null_values == "error" and not is_text:
         return False
     while is_list(column.type):
-        column = column.values  # There may be others before and after them.
+        column = column.values  # This may include values outside of a slice.
     return (null_values != "error" and column.null_count > 0) or (is_text and not are_utf8(column))
 
 
 def _convert(array: pa.Array, nulls: NullValues, inner_nulls: NullValues) -> pa.Array:
-    """Converts an array; `nulls` is for what its lists hold, `inner_nulls` for what those hold."""
+    """Converts an array; `nulls` applies to the elements of its lists, `inner_nulls` below them."""
     if is_list(array.type):
         return _convert_lists(array, nulls, inner_nulls)
     if pt.is_dictionary(array.type) or array.type.id in _VIEWS:
@@ -233,7 +233,7 @@ def _convert_lists(
 
 
 def _filled(values: pa.Array) -> pa.Array:
-    if is_list(values.type):  # There is nothing below its nulls.
+    if is_list(values.type):  # There are no values below its nulls.
         return pa.LargeListArray.from_arrays(values.offsets, values.values)
     if pt.is_null(values.type):
         return values

@@ -1,10 +1,10 @@
-"""Which columns of a batch become which features of a record.
+"""Maps the columns of a batch to the features of a record.
 
 For ``tf.train.Example``s each column is a feature. For ``tf.train.SequenceExample``s columns of
 nested lists are feature lists, and so is each field of the struct column ``##SEQUENCE##``; all
-other columns are features of the context. Users may name the feature lists instead: then these
-columns and no others are, a column of flat lists with steps of one value, and a struct with each of
-its fields. A column with the name of a ragged tensor in the schema is always several features.
+other columns are features of the context. Users may instead name the columns that are feature
+lists: a column of flat lists then has steps of one value, and each field of a struct is a feature
+list. A column with the name of a ragged tensor in the schema always becomes several features.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from tfrecord_beam.schema.ragged import RaggedColumn, ragged_columns, split_ragg
 from tfrecord_beam.schema.tfmd import schema_columns, sequence_schema_columns
 
 EncodedType = Literal["Example", "SequenceExample", "ByteArray"]
-"""What rows of a batch become: messages, or for "ByteArray" the bytes that they hold."""
+"""What rows of a batch become: messages or, for "ByteArray", the bytes that they hold."""
 
 FeatureKinds = dict[str, Kind | None]
-"""Kinds of features by name, None for one without values. A feature list has the name that its
-column has when it is read: ``##SEQUENCE##.NAME``."""
+"""Kinds of features by name, None for a feature without values. A feature list is named like its
+column when it is read: ``##SEQUENCE##.NAME``."""
 
 
 class Features(NamedTuple):
-    """The columns of a batch, in layouts that the kernel encodes.
+    """The columns of a batch, in layouts that the kernel can encode.
 
     Attributes:
       context: by name; each row is a feature.
@@ -54,13 +54,13 @@ class Features(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class FeatureRules:
-    """What users choose of how columns become features.
+    """The user's options for how columns become features.
 
     Attributes:
       record_type: of the records.
-      feature_list_columns: names of the columns that are feature lists; None: by their types.
-      ragged: what the schema says of columns that are ragged tensors, by name.
-      null_values: what becomes of a null among the values of a list.
+      feature_list_columns: names of the columns that are feature lists; None: according to types.
+      ragged: the schema's representations of columns that are ragged tensors, by name.
+      null_values: how to handle a null among the values of a list.
     """
 
     record_type: EncodedType = "Example"
@@ -76,12 +76,12 @@ def feature_rules(
     feature_list_columns: Sequence[str] | None,
     null_values: NullValues,
 ) -> FeatureRules:
-    """Returns the rules for what a user gave, once it is known to make sense.
+    """Returns the rules for the options of a user, after checking them.
 
     Raises:
-      ValueError: there is no such record type or way with nulls, feature lists are named for
-        another type than "SequenceExample", or a schema is given for "ByteArray".
-      SchemaError: the names are no list of str, or the schema represents one ragged tensor in
+      ValueError: `record_type` or `null_values` is unknown, feature lists are named for a type
+        other than "SequenceExample", or a schema is given for "ByteArray".
+      SchemaError: the names are not a list of str, or the schema represents one ragged tensor in
         different ways.
     """
     check_choice("record_type", record_type, EncodedType)
@@ -105,11 +105,11 @@ def feature_rules(
 
 
 def to_record_features(batch: pa.RecordBatch, rules: FeatureRules) -> Features:
-    """Returns what the columns of a batch become.
+    """Returns the features that the columns of a batch become.
 
     Raises:
-      SchemaError: a column of a type that cannot be encoded, names that come twice, no column of a
-        name that is to be a feature list.
+      SchemaError: a column of a type that cannot be encoded, duplicate names, or a named feature
+        list that is not a column.
       EncodeError: a value that no feature can hold, with its row.
     """
     names = batch.schema.names
@@ -131,14 +131,14 @@ def to_record_features(batch: pa.RecordBatch, rules: FeatureRules) -> Features:
     check_distinct((name for name, _ in context), "features")
     check_distinct((name for name, _ in feature_lists), "feature lists")
     for name, _ in (*context, *feature_lists):
-        if "\0" in name:  # which nobody could read again: the Arrow C interface ends a name there
+        if "\0" in name:  # could not be read back: a NUL ends a name in the Arrow C interface
             raise SchemaError(f"Expected features without NUL in their names, found {name!r}")
     is_sequence = rules.record_type == "SequenceExample"
     return Features(dict(context), dict(feature_lists) if is_sequence else None)
 
 
 def are_ready(schema: pa.Schema, rules: FeatureRules) -> bool:
-    """Returns whether the columns of such batches are features as they are, whatever the values."""
+    """Returns whether the columns of such batches need no conversion, whatever their values."""
     return (
         rules.record_type == "Example"
         and rules.null_values == "error"
@@ -148,7 +148,7 @@ def are_ready(schema: pa.Schema, rules: FeatureRules) -> bool:
 
 
 def feature_kinds(features: Features) -> FeatureKinds:
-    """Returns the kinds that the features have by the types of their columns."""
+    """Returns the kinds of the features according to the types of their columns."""
     kinds = {name: kind_of(rows) for name, rows in features.context.items()}
     for name, rows in (features.feature_lists or {}).items():
         kinds[_list_name(name)] = kind_of(rows)
@@ -156,7 +156,7 @@ def feature_kinds(features: Features) -> FeatureKinds:
 
 
 def schema_kinds(schema: schema_pb2.Schema, record_type: EncodedType) -> FeatureKinds:
-    """Returns the kinds that a schema asks for.
+    """Returns the kinds that a schema requires.
 
     Raises:
       SchemaError: it does not describe records of this type.
@@ -169,7 +169,7 @@ def schema_kinds(schema: schema_pb2.Schema, record_type: EncodedType) -> Feature
 
 
 def check_kinds(found: Mapping[str, Kind | None], expected: Mapping[str, Kind | None]) -> None:
-    """Raises SchemaError unless there are the expected features and no others, of their kinds.
+    """Raises SchemaError unless exactly the expected features are found, with their kinds.
 
     >>> check_kinds({"a": Kind.INT64, "b": None}, {"a": Kind.INT64, "b": Kind.BYTES})
     """
@@ -216,17 +216,17 @@ def merge_kinds(all_kinds: Iterable[FeatureKinds]) -> FeatureKinds:
 
 
 def record_values(batch: pa.RecordBatch) -> list[bytes]:
-    """Returns the records that a batch holds: the values of its one column.
+    """Returns the records that a batch holds: the values of its only column.
 
     >>> record_values(pa.record_batch({"record": ["a", "b"]}))
     [b'a', b'b']
 
     Args:
-      batch: with one column of bytes or strings, or of lists of one of these.
+      batch: with one column of bytes or strings, or of lists that hold one of these.
 
     Raises:
-      SchemaError: there are more columns, or others.
-      EncodeError: a row is null, or a list of more or fewer values.
+      SchemaError: there is not exactly one column, or it is of another type.
+      EncodeError: a row is null, or a list of more or fewer values than one.
     """
     if batch.num_columns != 1:
         raise SchemaError(
@@ -268,7 +268,7 @@ def _is_feature_list(name: str, data_type: pa.DataType, rules: FeatureRules) -> 
 
 
 def _fields(name: str, column: pa.Array) -> Iterator[tuple[str, pa.Array]]:
-    """Yields the feature lists that a column is; where a struct is null they are."""
+    """Yields the feature lists of a column; where a struct is null, its fields are null."""
     if pt.is_struct(column.type):
         yield from zip([field.name for field in column.type], column.flatten(), strict=True)
     elif name != SEQUENCE_COLUMN:

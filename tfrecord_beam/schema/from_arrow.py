@@ -1,4 +1,4 @@
-"""Arrow schemas as TFMD schemas: what batches are once they are records."""
+"""Converts Arrow schemas to the TFMD schemas of the records that batches become."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def schema_from_arrow(arrow_schema: pa.Schema) -> schema_pb2.Schema:
     >>> [(each.name, schema_pb2.FeatureType.Name(each.type)) for each in found.feature]
     [('age', 'INT'), ('tags', 'BYTES')]
 
-    A feature has the kind that the type becomes by the table in `tfrecord_beam.schema.encoding`;
-    one of type `null` is BYTES. Strings have the tag "utf-8" in their annotation, so that
-    `read_table` can give strings back. `value_count` is 1 for single values, and the size of
-    fixed-size lists; `presence.min_fraction` is 1 for fields that are not nullable, and not set for
-    others. Columns of nested lists, and the fields of a struct ``##SEQUENCE##``, are feature lists:
-    fields of a STRUCT feature of that name, which comes last. All others keep their order.
+    The kind of a feature follows from the table in `tfrecord_beam.schema.encoding`; a column of
+    type `null` is BYTES. Strings get the tag "utf-8" in their annotation, so that `read_table` can
+    return strings again. `value_count` is 1 for scalars, and the list size for fixed-size lists;
+    `presence.min_fraction` is 1 for fields that are not nullable, and not set for others. Columns
+    of nested lists, and the fields of a struct ``##SEQUENCE##``, are feature lists: fields of a
+    STRUCT feature of that name, which comes last. All others keep their order.
 
     Args:
       arrow_schema: of batches, a table, a Parquet file (`pyarrow.parquet.read_schema`) ...
 
     Raises:
-      SchemaError: a column of a type that no feature holds, or two of one name.
-      ValueError: `arrow_schema` is no Arrow schema.
+      SchemaError: a column of a type that no feature can hold, or two columns of the same name.
+      ValueError: `arrow_schema` is not an Arrow schema.
     """
     check_instance("arrow_schema", arrow_schema, pa.Schema)
     check_distinct(arrow_schema.names, "columns")
@@ -46,7 +46,7 @@ def schema_from_arrow(arrow_schema: pa.Schema) -> schema_pb2.Schema:
 
 
 def _leaves(field: pa.Field) -> Iterator[tuple[Path, pa.Field]]:
-    """Yields what of a column becomes features: itself, or the fields of the struct of steps."""
+    """Yields the features of a column: the column itself, or the fields of the struct of steps."""
     if field.name == SEQUENCE_COLUMN and pa.types.is_struct(field.type):
         names = [each.name for each in field.type]
         check_distinct(names, f"fields of column {field.name!r}")

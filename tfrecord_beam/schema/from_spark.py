@@ -1,12 +1,12 @@
-"""Schemas of Spark as TFMD schemas, by way of the Arrow types that stand for Spark's.
+"""Converts Spark schemas to TFMD schemas, using the Arrow types that correspond to Spark's.
 
-These are the types of `SPARK_TYPES`, ``decimal(p,s)``, arrays of them, and arrays of such arrays,
-which are feature lists. What becomes of their values is told in `tfrecord_beam.schema.encoding`.
-Maps, structs and intervals are refused.
+Supported are the types of `SPARK_TYPES`, ``decimal(p,s)``, arrays of them, and arrays of such
+arrays, which are feature lists. See `tfrecord_beam.schema.encoding` for how values are stored.
+Maps, structs and intervals are rejected.
 
-Spark's own data source for TFRecord files takes integer, long, float, double, decimal, string,
-binary and arrays of them. It narrows doubles to 32 bits, and of decimals it stores the digits
-without the point, or above 18 digits something else: read those with care.
+Spark's data source for TFRecord files supports integer, long, float, double, decimal, string,
+binary and arrays of them. It narrows doubles to 32 bits. For decimals it stores the digits without
+the decimal point, or with more than 18 digits an unrelated number: read those with care.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ SPARK_TYPES = {
 
 _DECIMAL = re.compile(r"decimal\((\d+), *(-?\d{1,3})\)")
 _MAX_DIGITS = 38
-"""Of Spark's decimals, as of Arrow's of 128 bits."""
+"""Limit of Spark's decimals, and of Arrow's 128-bit ones."""
 
 
 def is_spark_schema(value: object) -> bool:
-    """Returns whether a JSON value is a `StructType` of Spark."""
+    """Returns whether a JSON value is a Spark `StructType`."""
     return isinstance(value, Mapping) and value.get("type") == "struct"
 
 
 def schema_from_spark(struct: Mapping[str, Any]) -> schema_pb2.Schema:
-    """Returns the TFMD schema of a `StructType` of Spark.
+    """Returns the TFMD schema for a Spark `StructType`.
 
     >>> field = {"name": "age", "type": "long", "nullable": True}
     >>> [feature] = schema_from_spark({"type": "struct", "fields": [field]}).feature
@@ -58,16 +58,16 @@ def schema_from_spark(struct: Mapping[str, Any]) -> schema_pb2.Schema:
     ('age', True)
 
     Args:
-      struct: what `StructType.jsonValue()` gives, or ``json.loads(StructType.json())``.
+      struct: the result of `StructType.jsonValue()`, or of ``json.loads(StructType.json())``.
 
     Raises:
-      SchemaError: `struct` is none, or a field has another type.
+      SchemaError: `struct` is not a `StructType`, or a field has an unsupported type.
     """
     return schema_from_arrow(arrow_from_spark(struct))
 
 
 def arrow_from_spark(struct: Mapping[str, Any]) -> pa.Schema:
-    """Returns the Arrow schema of a `StructType` of Spark; errors are as of `schema_from_spark`."""
+    """Returns the Arrow schema for a Spark `StructType`, with the errors of `schema_from_spark`."""
     if not is_spark_schema(struct):
         raise SchemaError(f"Expected a StructType of Spark as JSON, found {describe(struct)}")
     try:

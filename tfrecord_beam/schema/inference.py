@@ -1,20 +1,20 @@
-"""The TFMD schema that statistics speak for, by the rules of TensorFlow Data Validation.
+"""Makes a TFMD schema from statistics, by the rules of TensorFlow Data Validation.
 
-- Features come in byte order of their names; those of steps are in one STRUCT feature at the end,
-  as `tfrecord_beam.schema.tfmd.sequence_schema_columns` reads it.
-- `type` is the kind that records show: INT, FLOAT or BYTES, whatever the values look like. An empty
-  list shows a kind. A feature that never shows one is BYTES with `presence.min_count` 0.
-- `presence.min_fraction` is 1 where no record lacks the feature, and else not set; `min_count` is
-  1. An empty list is present, a feature without a kind is missing.
-- `value_count` has `min` and `max` where all lists have one length above 0; `min` 1 alone where
-  their lengths differ and none is 0; it is not set where one is empty. A feature of steps has
-  `value_counts` instead: of the number of steps, and of the number of values in a step.
-- `shape`, on request, stands in for these where all lengths are fixed and nothing is missing.
+- Features are in byte order of their names; those of steps are in one STRUCT feature at the end,
+  in the form that `tfrecord_beam.schema.tfmd.sequence_schema_columns` reads.
+- `type` is the kind found in the records: INT, FLOAT or BYTES, regardless of the values. An empty
+  list has a kind. A feature that never has one is BYTES with `presence.min_count` 0.
+- `presence.min_fraction` is 1 if every record has the feature, and otherwise not set; `min_count`
+  is 1. An empty list counts as present, a feature without a kind as missing.
+- `value_count` has `min` and `max` if all lists have the same length above 0, and only `min` 1 if
+  lengths differ and none is 0; it is not set if a list is empty. A feature of steps has
+  `value_counts` instead: for the number of steps, and for the number of values in a step.
+- `shape`, on request, replaces these if all lengths are fixed and nothing is missing.
 - `domain`, on request, names a `string_domain` of the schema, with the values in byte order.
 
-Beyond these rules, on request: `int_domain` is the range of the values; bytes that are all images
-or all text of several words have an empty `image_domain` or `natural_language_domain`, and others
-that are all UTF-8 the annotation "utf-8".
+In addition to these rules, on request: `int_domain` is the range of the values; bytes that are all
+images, or all text of several words, get an empty `image_domain` or `natural_language_domain`;
+other bytes that are all UTF-8 get the annotation "utf-8".
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from tfrecord_beam.schema.statistics import (
 
 
 def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
-    """Returns the schema of all records that the statistics are of.
+    """Returns the schema of all records that the statistics cover.
 
     >>> import pyarrow as pa
     >>> statistics = DatasetStatistics()
@@ -46,7 +46,7 @@ def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
     >>> feature.name, feature.type == schema_pb2.INT, feature.presence.min_count
     ('age', True, 1)
 
-    A feature that is left out is told of by a warning, and by `annotation.comment` of the schema.
+    For a feature that is left out there is a warning, and an `annotation.comment` in the schema.
 
     Raises:
       SchemaError: a feature has different kinds, and `on_conflict` is "error".
@@ -73,7 +73,7 @@ def make_schema(statistics: DatasetStatistics) -> schema_pb2.Schema:
 
 
 def find_conflicts(statistics: DatasetStatistics) -> Iterator[SchemaError]:
-    """Yields an error for each feature of different kinds: which they are, and where."""
+    """Yields an error for each feature with conflicting kinds, with their places."""
     for path in sorted(statistics.features, key=_byte_order):
         kinds = statistics.features[path].kinds
         if len(kinds) > 1:
@@ -103,7 +103,7 @@ def _byte_order(path: Path) -> tuple[int, list[bytes]]:
 def _describe(
     made: schema_pb2.Feature, path: Path, feature: FeatureStatistics, statistics: DatasetStatistics
 ) -> None:
-    """Sets the type, the presence and the numbers of values of a new feature."""
+    """Sets type, presence and value counts (or shape) of a new feature."""
     made.type = FEATURE_TYPES[next(iter(feature.kinds), Kind.BYTES)]
     is_required = feature.present == statistics.rows
     made.presence.min_count = min(feature.present, 1)
@@ -119,7 +119,7 @@ def _describe(
 
 
 def _are_fixed(depths: Sequence[Lengths]) -> bool:
-    """Returns whether all lists of a depth have one length above 0, and none is null."""
+    """Returns whether all lists of each depth have the same length above 0, and none is null."""
     return all(lengths.lists and 0 < lengths.least == lengths.most for lengths in depths) and all(
         outer.total == inner.lists for outer, inner in itertools.pairwise(depths)
     )
@@ -136,7 +136,7 @@ def _value_count(lengths: Lengths) -> schema_pb2.ValueCount:
 def _add_domain(
     made: schema_pb2.Feature, path: Path, feature: FeatureStatistics, schema: schema_pb2.Schema
 ) -> None:
-    """Sets what is known of the values of a new feature."""
+    """Sets the domain, or the utf-8 tag, of a new feature."""
     values = _decode_all(feature.vocabulary or ())
     content = feature.content
     if feature.int_range is not None:
@@ -155,7 +155,7 @@ def _add_domain(
 
 
 def _decode_all(values: Iterable[bytes]) -> list[str]:
-    """Returns texts in byte order; none if one is not UTF-8."""
+    """Returns the decoded values in byte order; an empty list if one is not UTF-8."""
     try:
         return [value.decode() for value in sorted(values)]
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Checks of names that users ask for: each of them once, and each of them there."""
+"""Checks that the names a user gives are distinct and exist."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.options import check_distinct as check_distinct, describe
 
 _SHOWN = 10
-"""Names listed in an error text. A schema may have thousands."""
+"""How many names an error text lists. A schema may have thousands."""
 
 
 def as_names(names: Iterable[str], what: str) -> tuple[str, ...]:
-    """Returns `names` as a tuple, once it is known to be several strings and not one.
+    """Returns `names` as a tuple, after checking that it is a list of strings and not one string.
 
     Args:
-      names: what the user gave.
-      what: the plural of what is named, for error texts: "columns".
+      names: as given by the user.
+      what: the plural noun for what they name, for error texts: "columns".
 
     Raises:
-      SchemaError: `names` is no list, but such as one str, or holds something else than str,
-        or a str that is not UTF-8.
+      SchemaError: `names` is not a list (but, for example, a str), or holds anything other than
+        str, or a str that cannot be encoded as UTF-8.
     """
     is_one = isinstance(names, (str, bytes))
     if is_one or not isinstance(names, Iterable):
@@ -39,7 +39,7 @@ def as_names(names: Iterable[str], what: str) -> tuple[str, ...]:
 
 
 def check_known(names: Iterable[str], known: Collection[str], what: str) -> None:
-    """Raises SchemaError when a name is not among `known`; the text lists what there is."""
+    """Raises SchemaError if a name is not among `known`; the text lists the known ones."""
     unknown = [name for name in names if name not in known]
     if unknown:
         raise SchemaError(
@@ -49,7 +49,7 @@ def check_known(names: Iterable[str], known: Collection[str], what: str) -> None
 
 
 def shortened(names: Collection[str]) -> str:
-    """Returns what an error text says of many names: the first few, and how many there are."""
+    """Returns many names in short for an error text: the first few, and how many there are."""
     if not names:
         return "none at all"
     shown = [repr(name) for name in list(names)[:_SHOWN]]
@@ -59,7 +59,7 @@ def shortened(names: Collection[str]) -> str:
 
 
 def suggest(unknown: Iterable[str], known: Collection[str]) -> str | None:
-    """Returns the hint which of the known names were meant; None if none of them comes near.
+    """Returns a hint with the known names that were probably meant; None if none is similar.
 
     >>> suggest(["num_shard"], ["num_shards", "mode"])
     "did you mean 'num_shards'?"

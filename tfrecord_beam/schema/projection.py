@@ -1,4 +1,4 @@
-"""Cutting a schema to the features that some tensors need."""
+"""Projects a schema to the features that some tensors need."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def project_tensor_representations(
 ) -> schema_pb2.Schema:
     """Returns the schema of the named tensors: their representations and source features.
 
-    Explicit and inferred tensors can be named alike. All representations of the result are
+    Both explicit and inferred tensors can be named. All representations of the result are
     explicit, in its default group. Features keep the order of `schema`; of a STRUCT only the
     fields that are needed are kept.
 
     Args:
-      schema: left as it is.
-      tensor_names: a name that comes twice counts once.
+      schema: not modified.
+      tensor_names: duplicates count once.
 
     Raises:
-      SchemaError: there is no such tensor, or its representation refers to a column that is not
+      SchemaError: a tensor does not exist, or its representation refers to a column that is not
         in the schema.
     """
     names = as_names(tensor_names, "tensors")

@@ -1,10 +1,11 @@
-"""Ragged tensors as features: the values in one, the lengths of rows in others.
+"""Stores ragged tensors as features: the values in one, row lengths in others.
 
-A column of lists of lists is one tensor with several ragged dimensions. A record holds it as TFX
-reads it (`TensorRepresentation.RaggedTensor`): all values in the feature that `feature_path` names,
-and for each `row_length` partition, from the outermost one on, the lengths of the lists at that
-depth in the feature that it names. A uniform partition has no lists of its own: its rows lie side
-by side in those of the partition before it, whose lengths count them as one element each.
+A column of lists of lists is one tensor with several ragged dimensions. A record holds it in the
+form that TFX reads (`TensorRepresentation.RaggedTensor`): all values in the feature that
+`feature_path` names and, for each `row_length` partition, outermost first, the lengths of the lists
+at that depth in the feature that it names. A uniform partition has no list level of its own: its
+rows are contiguous in the lists of the partition before it, whose lengths count each such row as
+one element.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class RowLengths(NamedTuple):
 
     Attributes:
       name: of the feature.
-      unit: how many elements of such a list are counted as one, by the uniform partitions after it.
+      unit: how many elements of such a list count as one, due to uniform partitions after it.
     """
 
     name: str
@@ -37,7 +38,7 @@ class RowLengths(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class RaggedColumn:
-    """Which features hold the column of a ragged tensor.
+    """The features that hold the column of a ragged tensor.
 
     Attributes:
       path: the path of the values; a feature's name if it has one step.
@@ -98,14 +99,15 @@ def split_ragged(
 
     Args:
       name: of the column, for error texts.
-      column: rows that are lists, nested once more for each row length.
+      column: rows that are lists, with one more level of nesting for each row length.
       ragged: how they are represented.
-      null_values: what becomes of a null in a list; an inner list is filled as an empty one.
+      null_values: how to handle a null in a list; a null inner list is filled as an empty one.
 
     Raises:
-      SchemaError: the values are in a struct or nowhere, lists are nested to another depth, two
-        features have one name, or what `convert` refuses.
-      EncodeError: a value that no feature can hold, or a list that is not of whole uniform rows.
+      SchemaError: the path of the values has not exactly one step, lists are nested to another
+        depth, two features have the same name, or `convert` rejects the values.
+      EncodeError: a value that no feature can hold, or a list that is not made of whole uniform
+        rows.
     """
     if len(ragged.path) != 1:
         raise SchemaError(
@@ -126,7 +128,7 @@ def split_ragged(
         inner = lists.values
         lengths = _count(name, lists, row_lengths.unit)
         features.append(pa.LargeListArray.from_arrays(lists.offsets, lengths, mask=nulls))
-        # A row ends where its last inner list does.
+        # A row ends where its last inner list ends.
         ends = inner.offsets.take(lists.offsets)
         lists = pa.LargeListArray.from_arrays(ends, inner.values, mask=nulls)
     return dict(zip(ragged.names, [lists, *features], strict=True))

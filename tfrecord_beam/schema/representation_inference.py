@@ -1,8 +1,8 @@
-"""Which tensor a feature is, where the schema does not say so with a tensor representation.
+"""Infers the tensor of each feature for which the schema has no tensor representation.
 
-A sparse feature is a sparse tensor and takes its index and value features. Of the other features
-a STRUCT is one ragged tensor a field, a feature with a shape is dense, and the rest is of
-variable length: sparse, or ragged where the schema asks for it.
+A sparse feature is a sparse tensor, made of its index and value features. Of the other features,
+each field of a STRUCT is a ragged tensor, a feature with a shape is dense, and the rest have
+variable length: sparse, or ragged if the schema requests it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DISQUALIFYING_STAGES = (
     schema_pb2.DEBUG_ONLY,
     schema_pb2.VALIDATION_DERIVED,
 )
-"""Features in one of these stages of life are columns but no tensors."""
+"""Features in one of these lifecycle stages are columns but not tensors."""
 
 
 def infer_tensor_representations_from_mixed_schema(
@@ -38,7 +38,7 @@ def infer_tensor_representations_from_mixed_schema(
 ) -> TensorRepresentations:
     """Returns the explicit representations of the default group and, for the rest, inferred ones.
 
-    An inferred tensor is left out when it is already a source column of an explicit one. Where it
+    A tensor is not inferred for a feature that is already a source column of an explicit one. If it
     has the name of an explicit tensor made of other columns, the explicit one wins, with a warning
     in the log.
 
@@ -62,15 +62,15 @@ def infer_tensor_representations_from_mixed_schema(
 
 
 def infer_tensor_representations(schema: schema_pb2.Schema) -> TensorRepresentations:
-    """Returns the representations that the features of `schema` have by themselves.
+    """Returns the representations inferred from the features of `schema` alone.
 
     Sparse features come first, then the other features in schema order. Features that are
     deprecated or in one of the `DISQUALIFYING_STAGES` are left out.
 
     Raises:
       SchemaError: a feature has a shape without being always present (`presence.min_fraction` 1),
-        a sparse feature's parts are missing or its index domains are not 0 to a maximum, or a
-        STRUCT holds another or a sparse feature.
+        parts of a sparse feature are missing, its index domains are not from 0 to a maximum, or a
+        STRUCT contains another STRUCT or a sparse feature.
     """
     return _infer(schema, except_for=())
 
@@ -97,7 +97,7 @@ def _infer(schema: schema_pb2.Schema, *, except_for: Collection[str]) -> TensorR
 
 
 def is_in_use(feature: schema_pb2.Feature | schema_pb2.SparseFeature) -> bool:
-    """Returns whether a feature is neither deprecated nor in a stage before or beside its use."""
+    """Returns whether a feature is neither deprecated nor in one of `DISQUALIFYING_STAGES`."""
     return not feature.deprecated and feature.lifecycle_stage not in DISQUALIFYING_STAGES
 
 
@@ -140,7 +140,7 @@ def _tensors_of_struct(
 def _sparse_tensor(
     sparse: schema_pb2.SparseFeature, remaining: dict[str, schema_pb2.Feature]
 ) -> schema_pb2.TensorRepresentation:
-    """Takes the parts of a sparse feature out of `remaining` and makes one tensor of them."""
+    """Removes the parts of a sparse feature from `remaining` and makes one tensor of them."""
     indices = [_take_part(sparse, "index", f.name, remaining) for f in sparse.index_feature]
     value = _take_part(sparse, "value", sparse.value_feature.name, remaining)
     representation = schema_pb2.TensorRepresentation(
@@ -171,7 +171,7 @@ def _take_part(
 
 
 def _index_size(sparse: schema_pb2.SparseFeature, index: schema_pb2.Feature) -> int:
-    """Returns the size of the dimension that `index` counts in, -1 if it is unknown."""
+    """Returns the size of the dimension of an index feature, -1 if it is unknown."""
     if not index.HasField("int_domain"):
         return -1
     domain = index.int_domain

@@ -1,7 +1,7 @@
 """Tensor representations in a TFMD schema: how columns of a batch become a named tensor.
 
-A `TensorRepresentation` says of one tensor which columns it is made of and whether it is dense,
-sparse or ragged. A schema keeps explicit ones in named groups; for features that have none a
+A `TensorRepresentation` specifies which columns a tensor is made of, and whether it is dense,
+sparse or ragged. A schema has explicit ones in named groups; for features without one a
 representation is inferred (`representation_inference`). The rules are those of TFX.
 """
 
@@ -19,16 +19,16 @@ TensorRepresentations = dict[str, schema_pb2.TensorRepresentation]
 """Tensor name -> its representation."""
 
 DEFAULT_GROUP = ""
-"""The group of explicit representations that is used where none is named."""
+"""The group of explicit representations that is used by default."""
 
 
 def get_tensor_representations(
     schema: schema_pb2.Schema, group: str = DEFAULT_GROUP
 ) -> TensorRepresentations | None:
-    """Returns the explicit representations of `group`, sorted by name; None: no such group."""
+    """Returns the explicit representations of `group`, sorted by name; None if there is none."""
     if group not in schema.tensor_representation_group:
         return None
-    # Sorted, because the order in which a protobuf map is walked differs from run to run.
+    # Sorted, because the iteration order of a protobuf map differs from run to run.
     return dict(sorted(schema.tensor_representation_group[group].tensor_representation.items()))
 
 
@@ -37,8 +37,8 @@ def set_tensor_representations(
     representations: Mapping[str, schema_pb2.TensorRepresentation],
     group: str = DEFAULT_GROUP,
 ) -> None:
-    """Makes `representations` the explicit ones of `group`, in place of those that were there."""
-    # Copied before the group is cleared: they may be views of that very group.
+    """Replaces the explicit representations of `group`."""
+    # Copied before the group is cleared: they may be views of the same group.
     copied = schema_pb2.TensorRepresentationGroup()
     for name, representation in representations.items():
         copied.tensor_representation[name].CopyFrom(representation)
@@ -56,7 +56,7 @@ def source_columns(representation: schema_pb2.TensorRepresentation) -> list[Colu
         has_value = representation.sparse_tensor.HasField("value_column_name")
         return indices + ([value] if has_value else [])
     if kind == "ragged_tensor":
-        # Row lengths stand beside the values, in the same struct.
+        # Row lengths are in the same struct as the values.
         partitions = representation.ragged_tensor.partition
         lengths = [p.row_length for p in partitions if p.HasField("row_length")]
         return [value] + [value.prefix(-1).child(name) for name in lengths]
@@ -80,7 +80,7 @@ def source_value_column(representation: schema_pb2.TensorRepresentation) -> Colu
 
 
 def feature_paths(schema: schema_pb2.Schema) -> list[ColumnPath]:
-    """Returns the paths of all features of `schema`; of a STRUCT those of its fields."""
+    """Returns the paths of all features of `schema`; for a STRUCT those of its fields."""
     return list(_feature_paths(schema.feature, ColumnPath(())))
 
 
@@ -99,8 +99,8 @@ def validate_tensor_representations(schema: schema_pb2.Schema, group: str = DEFA
     """Checks that the explicit representations of `group` cover the features exactly.
 
     Raises:
-      SchemaError: there is no such group, a representation refers to a column that is not a
-        feature of the schema, or a feature is in no representation.
+      SchemaError: the group does not exist, a representation refers to a column that is not a
+        feature of the schema, or a feature is not in any representation.
     """
     check_known([group], schema.tensor_representation_group, "a tensor representation group")
     representations = get_tensor_representations(schema, group) or {}
@@ -119,5 +119,5 @@ def validate_tensor_representations(schema: schema_pb2.Schema, group: str = DEFA
 
 
 def path_list(paths: set[ColumnPath]) -> str:
-    """Returns column paths as an error text lists them."""
+    """Returns column paths as a list for error texts."""
     return ", ".join(repr(str(path)) for path in sorted(paths))

@@ -1,4 +1,4 @@
-"""Which columns are wanted of records with steps: those of the context, and fields of a struct."""
+"""Selects columns of records with steps: those of the context, and fields of the struct column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfrecord_beam.schema.names import as_names, check_distinct, check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, sequence_schema_columns
 
 Columns = tuple[Column, ...] | None
-"""Wanted columns in order; None: all that the records show."""
+"""Wanted columns in order; None: all that are found in the records."""
 
 
 def choose_sequence_columns(
@@ -19,13 +19,13 @@ def choose_sequence_columns(
     """Returns the wanted columns of the context and the wanted fields of the struct column.
 
     Args:
-      schema: what `load_schema` takes; None: kinds are those that the records show.
-      columns: names; that of the struct column means all its fields, that with a dot and a name
-        after it one of them. None: all columns.
+      schema: anything `load_schema` accepts; None: kinds are those found in the records.
+      columns: names; that of the struct column means all its fields, and followed by a dot and a
+        name one of them. None: all columns.
       sequence_column: name of the struct column.
 
     Raises:
-      SchemaError: see `sequence_schema_columns`; a column is not in the schema, or comes twice.
+      SchemaError: see `sequence_schema_columns`; a column is not in the schema, or is listed twice.
     """
     context: Columns = None
     steps: Columns = None

@@ -1,7 +1,7 @@
-"""What the rows of record batches show of each feature: counts that merge, in any order.
+"""Statistics of each feature over the rows of record batches, which can be merged in any order.
 
-Statistics of parts, merged, are those of the whole, however it was cut. What they mean for a schema
-is told in `tfrecord_beam.schema.inference`.
+Merging the statistics of parts gives those of the whole, however it was divided. See
+`tfrecord_beam.schema.inference` for the schema that follows from them.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from tfrecord_beam.schema.lists import is_list, list_depth
 from tfrecord_beam.schema.names import check_distinct
 
 OnConflict = Literal["error", "drop"]
-"""What to do with a feature that is of one kind in some records and of another in others."""
+"""What to do with a feature that has different kinds in different records."""
 
 PlaceOf = Callable[[int], Location]
-"""Tells where the record of a row is."""
+"""Returns the place of the record of a row."""
 
 FeatureColumn = tuple[Path, pa.Array]
-"""A feature, and its rows in a layout that `to_features` gives."""
+"""A feature, and its rows in a layout returned by `to_features`."""
 
 
 @dataclasses.dataclass(frozen=True)
 class InferenceOptions:
-    """What is wanted of an inferred schema besides kinds, presence and numbers of values.
+    """What to infer besides kinds, presence and value counts.
 
     Attributes:
-      infer_shape: give a shape to features that have the same number of values in all records.
-      int_domains: give each INT feature the range of its values.
-      string_domains: give BYTES features of at most so many different values, all of them UTF-8,
-        their values; 0: none.
-      content_domains: tell images, text and UTF-8 from other bytes.
-      on_conflict: "error", or "drop" to leave such features out.
+      infer_shape: set a shape for features that have the same number of values in all records.
+      int_domains: set the range of values of each INT feature.
+      string_domains: list the values of BYTES features that have at most this many distinct
+        values, all of them UTF-8; 0: of none.
+      content_domains: distinguish images, text and UTF-8 from other bytes.
+      on_conflict: "error", or "drop" to omit features with conflicting kinds.
 
     Raises:
       ValueError: an option is out of range.
@@ -64,13 +64,13 @@ class InferenceOptions:
 
 @dataclasses.dataclass
 class Lengths:
-    """How many values the lists of one depth hold.
+    """The lengths of the lists at one depth.
 
     Attributes:
-      lists: how many lists there are; nulls are none.
-      total: values of all.
-      least: of one list; meaningless without a list.
-      most: of one list.
+      lists: number of lists, without nulls.
+      total: number of values in all lists.
+      least: smallest length; meaningless without a list.
+      most: largest length.
     """
 
     lists: int = 0
@@ -90,15 +90,14 @@ class Lengths:
 
 @dataclasses.dataclass
 class FeatureStatistics:
-    """What is known of one feature.
+    """The statistics of one feature.
 
     Attributes:
-      present: in how many records it is not null.
-      kinds: the kinds that it shows, with the first place of each, in the order of files and
-        offsets.
-      lengths: of its lists, the outer ones first.
-      int_range: the least and the greatest integer; None: there is none, or it is not wanted.
-      vocabulary: its different values; None: there are more than are wanted.
+      present: number of records in which it is not null.
+      kinds: its kinds, with the first place of each, in the order of files and offsets.
+      lengths: of its lists, outermost first.
+      int_range: the smallest and the largest integer; None: there is none, or it is not requested.
+      vocabulary: its distinct values; None: there are more than the limit.
       content: what all its bytes have in common.
     """
 
@@ -110,7 +109,7 @@ class FeatureStatistics:
     content: Content = dataclasses.field(default_factory=Content)
 
     def add(self, column: pa.Array, options: InferenceOptions, place_of: PlaceOf | None) -> None:
-        """Takes the rows of a column in, in a layout that `to_features` gives."""
+        """Adds the rows of a column, in a layout returned by `to_features`."""
         self.present += len(column) - column.null_count
         values = self._add_lengths(column)
         kind = kind_of(column)
@@ -125,13 +124,13 @@ class FeatureStatistics:
                 self.content.add(values)
 
     def add_kind(self, kind: Kind, place: Location) -> None:
-        """Takes in that the feature shows a kind at a place."""
+        """Adds that the feature has a kind at a place."""
         known = self.kinds.get(kind)
         if known is None or place_order(place) < place_order(known):
             self.kinds[kind] = place
 
     def merge(self, other: FeatureStatistics, options: InferenceOptions) -> None:
-        """Takes in all that other statistics know."""
+        """Adds other statistics of the feature."""
         self.present += other.present
         for kind, place in other.kinds.items():
             self.add_kind(kind, place)
@@ -143,7 +142,7 @@ class FeatureStatistics:
         self.content.merge(other.content)
 
     def _add_lengths(self, column: pa.Array) -> pa.Array:
-        """Takes in the lists of a column at every depth, and returns the values in them."""
+        """Adds the lengths of the lists of a column at every depth, and returns their values."""
         depth = 0
         while is_list(column.type):
             lists = len(column) - column.null_count
@@ -202,17 +201,17 @@ def _first_row(column: pa.Array) -> int:
 
 
 def place_order(place: Location) -> tuple[str, int]:
-    """Returns what orders places by file and offset."""
+    """Returns a key that sorts places by file and offset."""
     return place.file or "", -1 if place.offset is None else place.offset
 
 
 @dataclasses.dataclass
 class DatasetStatistics:
-    """What is known of all features.
+    """The statistics of all features.
 
     Attributes:
-      options: which of it is wanted.
-      rows: how many records there are.
+      options: which statistics are needed.
+      rows: number of records.
       features: by path.
     """
 
@@ -221,16 +220,17 @@ class DatasetStatistics:
     features: dict[Path, FeatureStatistics] = dataclasses.field(default_factory=dict)
 
     def add(self, batch: pa.RecordBatch, place_of: PlaceOf | None = None) -> None:
-        """Takes the rows of a batch in, which may have other columns than those before.
+        """Adds the rows of a batch, whose columns may differ from those of earlier batches.
 
-        Columns of nested lists count as what each step has, as do the fields of struct columns.
+        Columns of nested lists are features of steps, as are the fields of struct columns.
 
         Args:
           batch: columns of any type that a feature can hold, see `tfrecord_beam.schema.encoding`.
-          place_of: where the record of a row is; None: that is not known.
+          place_of: returns the place of the record of a row; None: places are unknown.
 
         Raises:
-          SchemaError: `batch` is none, a column is of another type, or two are of one name.
+          SchemaError: `batch` is not a record batch, a column is of another type, or two columns
+            have the same name.
           EncodeError: a value that a feature cannot hold.
         """
         self.add_columns(list(feature_columns(batch)), batch.num_rows, place_of)
@@ -238,29 +238,30 @@ class DatasetStatistics:
     def add_columns(
         self, columns: Iterable[FeatureColumn], num_rows: int, place_of: PlaceOf | None
     ) -> None:
-        """Takes so many rows in, given what `feature_columns` yields of them."""
+        """Adds `num_rows` rows, given as the items that `feature_columns` yields for them."""
         self.rows += num_rows
         for path, column in columns:
             self.feature(path).add(column, self.options, place_of)
 
     def merge(self, other: DatasetStatistics) -> None:
-        """Takes in all that other statistics, of the same options, know."""
+        """Adds other statistics, made with the same options."""
         self.rows += other.rows
         for path, feature in other.features.items():
             self.feature(path).merge(feature, self.options)
 
     def feature(self, path: Path) -> FeatureStatistics:
-        """Returns the statistics of a feature, new ones if nothing is known of it."""
+        """Returns the statistics of a feature, creating them if necessary."""
         return self.features.setdefault(path, FeatureStatistics())
 
 
 def feature_columns(batch: pa.RecordBatch) -> Iterator[FeatureColumn]:
-    """Yields the features of a batch in layouts that `to_features` gives.
+    """Yields the features of a batch in layouts returned by `to_features`.
 
-    Columns of nested lists are features that each step has, as are the fields of struct columns.
+    Columns of nested lists are features of steps, as are the fields of struct columns.
 
     Raises:
-      SchemaError: `batch` is none, a column is of another type, or two are of one name.
+      SchemaError: `batch` is not a record batch, a column is of another type, or two columns have
+        the same name.
       EncodeError: a value that a feature cannot hold.
     """
     if not isinstance(batch, pa.RecordBatch):
@@ -293,7 +294,7 @@ def _to_features(name: str, column: pa.Array, *, is_feature_list: bool = False) 
 
 
 def _row_of(column: pa.Array, index: int) -> int:
-    """Returns the row that a value is in, by its index among those of all rows."""
+    """Returns the row that contains a value, given its index among the values of all rows."""
     if not is_list(column.type):
         return index
     row: int = pc.list_parent_indices(column)[_row_of(column.flatten(), index)].as_py()

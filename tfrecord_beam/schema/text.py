@@ -1,4 +1,4 @@
-"""Texts: bytes and strings that are UTF-8, and how those of others are shown."""
+"""Checks for UTF-8, and a safe way to print text from untrusted sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pyarrow.types as pt
 
 
 def are_utf8(values: pa.Array) -> bool:
-    r"""Returns whether all values are UTF-8; of strings Arrow takes that for granted unless asked.
+    r"""Returns whether all values are UTF-8, also for strings, which Arrow does not check itself.
 
     >>> are_utf8(pa.array([b"a", None])), are_utf8(pa.array([b"\xff"]))
     (True, False)
@@ -40,7 +40,7 @@ def find_non_utf8(values: pa.Array) -> int | None:
 
 
 def make_printable(text: str) -> str:
-    r"""Returns a text of others, such as a name, in one line without control characters.
+    r"""Returns untrusted text, such as a name, in one line without control characters.
 
     >>> print(make_printable("clear \x1b[2J the screen, größe"))
     clear \x1b[2J the screen, größe

@@ -1,4 +1,4 @@
-"""TensorFlow Metadata (TFMD) schemas: how they are loaded and which columns they ask for."""
+"""Loads TensorFlow Metadata (TFMD) schemas, and returns the columns that they define."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tfrecord_beam.urls import has_scheme, normalize_path, resolve_url
 
 
 class ArrowSchema(Protocol):
-    """What type checkers know of a `pyarrow.Schema`."""
+    """A `pyarrow.Schema`, for type checkers."""
 
     @property
     def names(self) -> list[str]: ...
     def __arrow_c_schema__(self) -> Any: ...
 
 
-# pyarrow and TFMD have no types: a union with classes of theirs takes every value.
+# pyarrow and TFMD are untyped: a union with their classes would accept any value.
 SchemaSource = Union[Message, ArrowSchema, bytes, str, "os.PathLike[str]"]
-"""What `load_schema` takes. The message is a TFMD `Schema`."""
+"""The argument of `load_schema`. The message is a TFMD `Schema`."""
 
 _PARSE_ERRORS = (
     json_format.ParseError,
@@ -46,22 +46,22 @@ _KINDS = {feature_type: kind for kind, feature_type in FEATURE_TYPES.items()}
 
 
 def load_schema(source: SchemaSource) -> schema_pb2.Schema:
-    """Returns the TFMD schema that `source` is, or holds.
+    """Returns the TFMD schema given by `source`.
 
     >>> load_schema(b"").feature
     []
 
     Args:
-      source: a `Schema` (returned as it is), a serialized one (`bytes`), an Arrow schema (see
-        `schema_from_arrow`), or the path of a file that holds one, or a URL that `pyarrow.fs` knows
-        (``gs://``, ``s3://``, ``hdfs://``). Of a name that ends in ``.parquet`` it is the schema of
-        the data; in ``.json``, JSON, also of a `StructType` of Spark (see `schema_from_spark`);
-        else protobuf text or protobuf binary, whichever the content is. A UTF-8 byte order mark is
-        skipped.
+      source: a `Schema` (returned unchanged), a serialized one (`bytes`), an Arrow schema (see
+        `schema_from_arrow`), or the path of a schema file, or its URL in a scheme that `pyarrow.fs`
+        supports (``gs://``, ``s3://``, ``hdfs://``). For a name that ends in ``.parquet`` it is the
+        schema of the data; for ``.json`` the file is JSON, also that of a Spark `StructType` (see
+        `schema_from_spark`); otherwise it is protobuf text or protobuf binary, detected from the
+        content. A UTF-8 byte order mark is skipped.
 
     Raises:
-      SchemaError: `source` is none of these; a file without content is none.
-      NoMatchError: there is no such file.
+      SchemaError: `source` is none of these, or the file is empty.
+      NoMatchError: the file does not exist.
       OSError: the file cannot be read.
     """
     if isinstance(source, schema_pb2.Schema):
@@ -83,9 +83,9 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
 
 
 def serialize_schema(schema: schema_pb2.Schema, name: str) -> bytes:
-    """Returns what a file of this name holds, in a form that `load_schema` reads.
+    """Returns the content of a schema file with this name, in a form that `load_schema` reads.
 
-    JSON if the name ends in ``.json``, protobuf binary if in ``.pb``, else protobuf text.
+    JSON if the name ends in ``.json``, protobuf binary for ``.pb``, else protobuf text.
     """
     if name.endswith(".json"):
         text: str = json_format.MessageToJson(schema, ensure_ascii=False)
@@ -109,7 +109,7 @@ def schema_columns(schema: schema_pb2.Schema) -> tuple[Column, ...]:
     feature does not matter: deprecated features are columns too.
 
     Raises:
-      SchemaError: a feature has another type or none, or two features have one name.
+      SchemaError: a feature has another type or none, or two features have the same name.
     """
     columns = tuple(Column(feature.name, _kind(feature)) for feature in schema.feature)
     check_distinct((column.name for column in columns), "features in the schema")
@@ -123,10 +123,10 @@ def sequence_schema_columns(
 
     Args:
       schema: as for `schema_columns`.
-      sequence_column: name of the STRUCT feature. Without it there are no columns of steps.
+      sequence_column: name of the STRUCT feature. If it is missing, there are no columns of steps.
 
     Raises:
-      SchemaError: that feature is no STRUCT, or holds one; else as for `schema_columns`.
+      SchemaError: that feature is not a STRUCT, or contains one; otherwise as `schema_columns`.
     """
     check_distinct((feature.name for feature in schema.feature), "features in the schema")
     context: list[Column] = []
@@ -186,7 +186,7 @@ def _read_schema(path: str) -> schema_pb2.Schema:
 
 
 def _read_parquet_schema(path: str) -> pa.Schema:
-    import pyarrow.parquet  # which takes a while
+    import pyarrow.parquet  # slow to import
 
     file_system, key = None, normalize_path(path)
     if has_scheme(key):
@@ -210,12 +210,12 @@ def _read_file(path: str) -> bytes:
 
 
 def _parse_json(data: bytes) -> schema_pb2.Schema:
-    if not data.lstrip().startswith(b"{"):  # of some others, such as [], protobuf makes a schema
+    if not data.lstrip().startswith(b"{"):  # protobuf accepts some other JSON, such as []
         raise json_format.ParseError("no JSON object")
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
-        value = None  # what is wrong, protobuf's own parser tells
+        value = None  # protobuf's own parser reports the error
     if is_spark_schema(value):
         return schema_from_spark(value)
     return json_format.Parse(data, schema_pb2.Schema())
@@ -235,6 +235,6 @@ def _parse_text_or_binary(data: bytes) -> schema_pb2.Schema:
 
 def _parse_binary(data: bytes) -> schema_pb2.Schema:
     schema = schema_pb2.Schema.FromString(data)
-    if data and not schema.ListFields():  # nothing but unknown fields: another message, or chance
+    if data and not schema.ListFields():  # only unknown fields: another message, or random bytes
         raise DecodeError("no field of a Schema")
     return schema

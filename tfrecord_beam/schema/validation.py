@@ -1,9 +1,9 @@
-"""Whether data fit what a TFMD schema says of them.
+"""Validates data against a TFMD schema.
 
 Checked are `type`, `presence`, `value_count` and `value_counts`, `shape`, and the domains of
-integers, floats and strings, given in the feature or by the name of one of the schema's. Features
-that are deprecated or not in use yet are not looked at, nor are columns that the schema lacks, or
-domains of numbers for bytes and of strings for numbers.
+integers, floats and strings, whether defined in the feature or by name in the schema. Not checked
+are features that are deprecated or not in use yet, columns that are not in the schema, and domains
+that do not match the type (of numbers for bytes, of strings for numbers).
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _Rows = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class _Depth(NamedTuple):
-    """What is at one depth of a column: its lists, or the values in the innermost of them."""
+    """The elements at one depth of a column: lists, or the values in the innermost lists."""
 
     values: pa.Array
-    rows: _Rows  # to which each of them belongs
+    rows: _Rows  # the row of each element
 
     def where(self, mask: pa.Array) -> _Rows:
         """Returns the rows for which a mask of the values holds."""
@@ -56,22 +56,22 @@ class _Depth(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """One thing that a schema says of a feature."""
+    """One requirement of a schema for a feature."""
 
     expected: str
     found: str
-    find: Callable[[list[_Depth]], _Rows]  # where it does not hold
+    find: Callable[[list[_Depth]], _Rows]  # the rows that violate it
 
 
 @dataclasses.dataclass(frozen=True)
 class Anomaly:
-    """What of a feature does not fit the schema.
+    """One way in which a feature does not conform to the schema.
 
     Attributes:
-      feature: its name; ``##SEQUENCE##.NAME`` for one that each step has.
+      feature: its name; ``##SEQUENCE##.NAME`` for a feature of steps.
       reason: what was expected and what was found.
-      count: in how many records that is so.
-      first: where the first of them is; unknown where it is a matter of all records together.
+      count: number of records affected.
+      first: where the first of them is; unknown if the anomaly concerns all records together.
     """
 
     feature: str
@@ -85,12 +85,12 @@ class Anomaly:
 
 @dataclasses.dataclass
 class Findings:
-    """What batches showed of how they fit a schema; those of parts, merged, are those of all.
+    """Violations of a schema found in batches; those of parts can be merged into those of all.
 
     Attributes:
-      rows: how many there are.
-      present: how many of them have each feature.
-      found: in how many something does not fit, and the first place, by feature and what it is.
+      rows: number of rows.
+      present: number of rows that have each feature.
+      found: number of rows in violation, and the first place, by feature and reason.
     """
 
     rows: int = 0
@@ -98,13 +98,13 @@ class Findings:
     found: dict[tuple[Path, str], tuple[int, Location]] = dataclasses.field(default_factory=dict)
 
     def add(self, path: Path, reason: str, count: int, first: Location) -> None:
-        """Takes in that something does not fit in so many rows."""
+        """Adds a violation in `count` rows."""
         known, known_first = self.found.get((path, reason), (0, first))
         first = min(known_first, first, key=place_order)
         self.found[path, reason] = known + count, first
 
     def merge(self, other: Findings) -> None:
-        """Takes in what other batches showed."""
+        """Adds the findings of other batches."""
         self.rows += other.rows
         for path, count in other.present.items():
             self.present[path] = self.present.get(path, 0) + count
@@ -113,14 +113,14 @@ class Findings:
 
 
 def validate_batch(schema: SchemaSource, batch: pa.RecordBatch) -> list[Anomaly]:
-    """Returns what of a record batch does not fit a schema; nothing if all does.
+    """Returns the anomalies of a record batch against a schema; an empty list if it conforms.
 
     >>> schema = pa.schema([pa.field("age", pa.int64(), nullable=False)])
     >>> print(*validate_batch(schema, pa.record_batch({"age": [39, None, None]})))
     Expected a value for feature 'age', found none in 2 records - at record 1
 
     Args:
-      schema: what `load_schema` takes.
+      schema: anything `load_schema` accepts.
       batch: columns of any type that a feature can hold.
 
     Raises:
@@ -133,10 +133,10 @@ def validate_batch(schema: SchemaSource, batch: pa.RecordBatch) -> list[Anomaly]
 
 
 class SchemaValidator:
-    """Checks whether batches fit a schema, each by itself and all together.
+    """Checks whether batches conform to a schema, each by itself and all together.
 
     Args:
-      schema: what `load_schema` takes.
+      schema: anything `load_schema` accepts.
 
     Raises:
       SchemaError: the schema cannot be used.
@@ -155,18 +155,18 @@ class SchemaValidator:
 
         Args:
           batch: the rows.
-          place_of: tells where the record of a row is.
+          place_of: returns the place of the record of a row.
         """
         self._findings.merge(self.find(batch, place_of))
 
     def find(self, batch: pa.RecordBatch, place_of: PlaceOf) -> Findings:
-        """Returns what one batch shows, and keeps nothing of it; otherwise as `add`."""
+        """Returns the findings of one batch without storing them; otherwise as `add`."""
         return self.find_in_columns([*feature_columns(batch)], batch.num_rows, place_of)
 
     def find_in_columns(
         self, columns: Iterable[FeatureColumn], num_rows: int, place_of: PlaceOf
     ) -> Findings:
-        """Returns what so many rows show, given what `feature_columns` yields of them."""
+        """Returns the findings of `num_rows` rows, given as the items of `feature_columns`."""
         known = dict(columns)
         findings = Findings(num_rows)
         for path, feature in self._features.items():
@@ -184,7 +184,7 @@ class SchemaValidator:
         return findings
 
     def anomalies(self, findings: Findings | None = None) -> list[Anomaly]:
-        """Returns what does not fit of all batches that were added, or by the findings given."""
+        """Returns the anomalies of all batches that were added, or of the given findings."""
         findings = findings or self._findings
         found = [
             Anomaly(".".join(path), reason, count, first)
@@ -196,7 +196,7 @@ class SchemaValidator:
             if presence.min_fraction < 1:
                 wanted = max(wanted, math.ceil(presence.min_fraction * findings.rows))
             elif findings.rows and not present:
-                continue  # a rule has told that of each record
+                continue  # a rule has already reported this for each record
             if present < wanted:
                 reason = _reason(path, f"values in {count_of(wanted, 'record')}", "some")
                 found.append(Anomaly(".".join(path), reason, present, Location()))
@@ -218,7 +218,7 @@ def _features(
 
 
 def _unfold(column: pa.Array, num_lists: int) -> list[_Depth]:
-    """Returns all depths of a column of so many levels of lists; single values are lists of one."""
+    """Returns all depths of a column with `num_lists` list levels; scalars are lists of one."""
     depths = [_Depth(column, np.arange(len(column)))]
     for _ in range(num_lists):
         lists, rows = depths.pop()
@@ -230,7 +230,7 @@ def _unfold(column: pa.Array, num_lists: int) -> list[_Depth]:
 
 
 def _type_rules(feature: schema_pb2.Feature, kind: Kind | None) -> list[_Rule]:
-    """Returns the one rule for the values of a column of another type: no other makes sense."""
+    """Returns the only rule for a column of the wrong type, to which no other applies."""
     if kind is None or FEATURE_TYPES[kind] == feature.type:
         return []
     expected = f"type {schema_pb2.FeatureType.Name(feature.type)}"
@@ -243,9 +243,9 @@ def _presence_rules(feature: schema_pb2.Feature) -> Iterator[_Rule]:
 
 
 def _rules(feature: schema_pb2.Feature, path: Path, schema: schema_pb2.Schema) -> Iterator[_Rule]:
-    """Returns what must hold for the values of a column of the feature's type."""
+    """Yields the rules for the values of a column of the feature's type."""
     nouns = [_VALUES] if len(path) == 1 else [_STEPS, _VALUES_OF_STEPS]
-    # A shape or a list of counts may be of fewer depths, or of more.
+    # A shape or a list of counts may have fewer depths, or more.
     bounds = zip(nouns, _bounds(feature, len(path)), strict=False)
     for depth, ((singular, plural), (least, most)) in enumerate(bounds):
         if least or most is not None:
@@ -267,10 +267,10 @@ def _rules(feature: schema_pb2.Feature, path: Path, schema: schema_pb2.Schema) -
 
 
 def _bounds(feature: schema_pb2.Feature, depths: int) -> Iterable[tuple[int, int | None]]:
-    """Returns the least and the most values that the lists of each depth may have."""
+    """Returns the minimum and maximum length of the lists at each depth."""
     if feature.HasField("shape"):
         sizes = [dimension.size for dimension in feature.shape.dim]
-        if min(sizes, default=1) < 1:  # one that is not known
+        if min(sizes, default=1) < 1:  # a dimension of unknown size
             return []
         return [(size, size) for size in ([math.prod(sizes)] if depths == 1 else sizes)]
     counts = feature.value_counts.value_count or [feature.value_count]
@@ -312,7 +312,7 @@ def _find_others(texts: pa.Array, depths: list[_Depth]) -> _Rows:
 
 
 def _are_outside(numbers: pa.Array, least: float | None, most: float | None) -> pa.Array:
-    """Returns which numbers are below or above bounds; none of those that are no numbers."""
+    """Returns which numbers are outside of the bounds; NaN is not."""
     below = pa.scalar(False) if least is None else pc.less(numbers, least)
     above = pa.scalar(False) if most is None else pc.greater(numbers, most)
     return pc.or_(below, above)
