@@ -108,6 +108,27 @@ def test_options(records: pathlib.Path, tmp_path: pathlib.Path) -> None:
     assert table.num_rows == 9
 
 
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("a", "a-00000-of-00001.tfrecord"),
+        ("a.tfrecord.gz", "a-00000-of-00001.tfrecord.gz"),
+        ("a.tfr", "a-00000-of-00001.tfr"),
+        ("a.TFRecords", "a-00000-of-00001.TFRecords"),
+    ],
+)
+def test_shards_are_called_the_same_with_beam_and_without(
+    records: pathlib.Path, tmp_path: pathlib.Path, target: str, name: str
+) -> None:
+    [alone] = convert(records, tmp_path / "alone" / target, num_shards=1)
+    options = {"write_options": {"num_shards": 1}}
+    [file] = run(plan(records, tmp_path / "beam" / target, **options)).elements
+    assert (alone.path, file.path) == (
+        str(tmp_path / "alone" / name),
+        str(tmp_path / "beam" / name),
+    )
+
+
 def test_files_that_are_there(records: pathlib.Path, tmp_path: pathlib.Path) -> None:
     (tmp_path / "a-00001-of-00003.csv").write_text("old")
     with pytest.raises(WriteError, match=r"a-00001-of-00003\.csv"):

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tfrecord_beam.records.convert.columns import RecordColumns, choose_columns, choose_schema
 from tfrecord_beam.records.convert.conversion import Conversion
-from tfrecord_beam.records.convert.formats import Format, split_suffix
+from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.convert.parquet_file import split_row_groups
 from tfrecord_beam.records.convert.sources import iter_file
 from tfrecord_beam.records.convert.targets import write_file
@@ -28,7 +28,7 @@ class ConvertFiles(beam.PTransform):
     """Converts files -> PCollection[WrittenFile], once they are in place.
 
     To TFRecord, names are those of `WriteToTFRecord`: of a target ``a.tfrecord.gz`` they are
-    ``a-00000-of-00004.tfrecord.gz``, unless options tell how many there are; then it is the prefix.
+    ``a-00000-of-00004.tfrecord.gz``.
     Of another format there is a file for each of the source, with such a number if there are
     several; each of them is whole or not there.
 
@@ -68,19 +68,14 @@ class ConvertFiles(beam.PTransform):
 
 
 def _make_write(conversion: Conversion) -> WriteToTFRecord:
-    options: dict[str, Any] = dict(conversion.write_options)
-    prefix = conversion.target
-    if conversion.is_one_file:
-        prefix, suffix = split_suffix(prefix)
-        options["file_name_suffix"] = suffix or ".tfrecord"
     is_from_records = conversion.source_format is Format.TFRECORD
     return WriteToTFRecord(
-        prefix,
+        conversion.target,
         None if is_from_records else conversion.schema,  # what is decoded by it fits it
         record_type=conversion.encoded_type,
         compression=conversion.codec,
         mode=conversion.mode,
-        **options,
+        **conversion.shard_options,
     )
 
 

@@ -95,7 +95,8 @@ class WriteToTFRecord(beam.PTransform):
 
     Args:
       file_path_prefix: how paths of files begin. One that ends with a slash is a folder, in which
-        files are called ``part``. Missing folders are made.
+        files are called ``part``; of one that ends as the files do the suffix comes last only:
+        ``a.tfrecord`` is ``a``. Missing folders are made.
       schema: a TFMD `Schema`, a serialized one, or the path of its file: the features that each
         batch must have, and no others, of their kinds. None: any.
       record_type: what rows become: "Example" or "SequenceExample". "ByteArray": the values of the

@@ -33,10 +33,21 @@ def names(prefix: str = "out/data", **options: object) -> FileNames:
         (names(shard_name_template="_S_of_NNN"), "out/data_1_of_012.tfrecord"),
         (names(shard_name_template=".SS"), "out/data.01.tfrecord"),
         (names(shard_name_template="", num_shards=1), "out/data.tfrecord"),
+        (names("out/a.tfrecord"), "out/a-00001-of-00012.tfrecord"),
+        (names("out/a.tfrecord", compression="gzip"), "out/a-00001-of-00012.tfrecord.gz"),
+        (names("out/a.tfrecord.gz", compression="gzip"), "out/a-00001-of-00012.tfrecord.gz"),
+        (names("a.x.x", file_name_suffix=".x"), "a.x-00001-of-00012.x"),
+        (names("a.x", file_name_suffix=""), "a.x-00001-of-00012"),
+        (names("out/.tfrecord"), "out/.tfrecord-00001-of-00012.tfrecord"),
     ],
 )
 def test_paths(made: FileNames, path: str) -> None:
     assert made.path(1, 12) == path
+
+
+def test_prefix_that_names_another_codec() -> None:
+    with pytest.raises(ValueError, match=r"write it with compression='gzip'"):
+        names("a.tfrecord.gz")
 
 
 def test_paths_of_partitions_and_parts() -> None:

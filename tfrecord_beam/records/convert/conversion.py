@@ -12,7 +12,12 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.options import check_path, describe
 from tfrecord_beam.records.compression import codec_of_name
-from tfrecord_beam.records.convert.formats import Format, choose_format, name_shard
+from tfrecord_beam.records.convert.formats import (
+    Format,
+    choose_format,
+    find_tfrecord_suffix,
+    name_shard,
+)
 from tfrecord_beam.records.convert.targets import choose_codec
 from tfrecord_beam.records.inference import is_inferred
 from tfrecord_beam.records.partition_columns import PartitionColumns
@@ -122,6 +127,12 @@ class Conversion:
     def is_one_file(self) -> bool:
         """Whether the target is the path of a file, not how those of several begin."""
         return not _SEVERAL.intersection(self.write_options)
+
+    @property
+    def shard_options(self) -> Mapping[str, Any]:
+        """The options of several TFRecord files, whose names end as the target does."""
+        suffix = find_tfrecord_suffix(self.target)
+        return {"file_name_suffix": suffix, **self.write_options} if suffix else self.write_options
 
     @property
     def copies_records(self) -> bool:

@@ -66,7 +66,8 @@ def convert(
     Args:
       source: path, pattern or folder, or several.
       target: the file to write. For TFRecord with any of `num_shards`, `max_records_per_shard`,
-        `max_bytes_per_shard` and `partition_by` the prefix of all files, as of `write_table`.
+        `max_bytes_per_shard` and `partition_by` the prefix of all files, as of `write_table`: those
+        of ``a.tfr.gz`` are called ``a-00000-of-00002.tfr.gz``.
       schema: a TFMD `Schema`, a serialized one, or the path of its file. From TFRecord it tells the
         columns; without one, or with "infer", they are found by reading all records first. To
         TFRecord it tells which columns the rows must have, and what the cells of CSV are, which
@@ -180,6 +181,7 @@ def _split_progress(
 def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[WrittenFile]:
     """Writes TFRecord files."""
     schema = conversion.schema
+    options = conversion.write_options if conversion.is_one_file else conversion.shard_options
     first_rows: dict[str, int] = {}
     if conversion.source_format is Format.TFRECORD:
         schema = None  # what is decoded by it fits it
@@ -204,7 +206,7 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
                 record_type=conversion.encoded_type,
                 compression=conversion.codec,
                 mode=conversion.mode,
-                **conversion.write_options,
+                **options,
             )
     except (EncodeError, SchemaError) as error:
         if error.file is not None or not first_rows:

@@ -79,17 +79,14 @@ def choose_format(option: str, name: str | None, paths: Iterable[str]) -> Format
     return next(iter(found))
 
 
-def split_suffix(path: str) -> tuple[str, str]:
-    """Returns a path without the suffix of its format, and that suffix, a codec's included.
+def find_tfrecord_suffix(path: str) -> str:
+    """Returns the suffix by which a name tells TFRecord, a codec's included; "" if none does.
 
-    >>> split_suffix("out/a.csv.gz")
-    ('out/a', '.csv.gz')
+    >>> find_tfrecord_suffix("out/a.tfr.gz"), find_tfrecord_suffix("out/v1.5")
+    ('.tfr.gz', '')
     """
-    rest, codec = posixpath.splitext(path)
-    if codec_of_name(path) == "none":
-        rest, codec = path, ""
-    stem, suffix = posixpath.splitext(rest)
-    return stem, suffix + codec
+    _, suffix, codec = _split(path)
+    return suffix + codec if _SUFFIXES.get(suffix.lower()) is Format.TFRECORD else ""
 
 
 def name_shard(path: str, index: int, count: int) -> str:
@@ -98,8 +95,8 @@ def name_shard(path: str, index: int, count: int) -> str:
     >>> name_shard("out/a.csv.gz", 1, 3)
     'out/a-00001-of-00003.csv.gz'
     """
-    stem, suffix = split_suffix(path)
-    return f"{stem}-{index:05}-of-{count:05}{suffix}"
+    stem, suffix, codec = _split(path)
+    return f"{stem}-{index:05}-of-{count:05}{suffix}{codec}"
 
 
 @contextlib.contextmanager
@@ -117,6 +114,14 @@ def reading(path: str, file_format: Format) -> Iterator[None]:
             f"Expected {file_format.value} data, found some that cannot be read: {reason}",
             Location(path),
         ) from error
+
+
+def _split(path: str) -> tuple[str, str, str]:
+    """Returns a path without the suffixes of its format and its codec, and these."""
+    rest, codec = posixpath.splitext(path)
+    if codec_of_name(path) == "none":
+        rest, codec = path, ""
+    return (*posixpath.splitext(rest), codec)
 
 
 def _format_of(path: str, option: str) -> Format:

@@ -171,11 +171,12 @@ class WriteOptions:
         """What files are called."""
         prefix = os.fspath(self.file_path_prefix)
         folder, slash, base = prefix.rpartition("/")
+        self.codec.check_path(prefix)
         if self.is_exact:
-            self.codec.check_path(prefix)
             return FileNames(folder + slash, base, "", "", "", is_exact=True)
         suffix = self.codec.add_suffix(self.file_name_suffix)
         stem = suffix.removesuffix(self.codec.suffix)
+        base = base.removesuffix(suffix if base.endswith(suffix) else stem) or base
         template = self.shard_name_template
         if template is None:
             template = "" if self.write_locality == "local" else DEFAULT_TEMPLATE

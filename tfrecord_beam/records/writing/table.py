@@ -77,7 +77,8 @@ def write_table(
         `tfrecord_beam.records.writing.inputs`.
       path: of the file to write, exactly. With any of `num_shards`, `max_records_per_shard`,
         `max_bytes_per_shard` and `partition_by`, or with a slash at its end, it is the prefix of
-        all files, as it is of `WriteToTFRecord`.
+        all files, as it is of `WriteToTFRecord`: those of ``a.tfrecord`` are called
+        ``a-00000-of-00002.tfrecord``.
       schema: the features that the rows must have, and no others. None: any.
       record_type: what rows become: "Example", "SequenceExample", or "ByteArray".
       file_name_suffix: how names end, where `path` is a prefix.
