@@ -18,7 +18,7 @@ from tfrecord_beam.kernel.reference.protos import Example
 from tfrecord_beam.transforms.collect import (
     LIST_BYTES,
     CollectByWindow,
-    CollectGlobal,
+    CollectTimeless,
     estimate_size,
     measure_element,
 )
@@ -87,7 +87,7 @@ ELEMENTS = [
 @pytest.mark.parametrize("element", ELEMENTS, ids=lambda element: type(element).__name__)
 def test_large_elements_are_few_to_a_list(element: Any) -> None:
     assert len(LARGE) <= estimate_size(element) <= len(LARGE) + 100
-    collect = CollectGlobal(LIST_BYTES, measure_element)
+    collect = CollectTimeless(LIST_BYTES, measure_element)
     given = [each for _ in range(40) for each in collect.process(element)]
     lists = [each.value for each in (*given, *collect.finish_bundle())]
     assert sum(map(len, lists)) == 40
@@ -95,7 +95,7 @@ def test_large_elements_are_few_to_a_list(element: Any) -> None:
 
 
 def test_each_element_is_measured() -> None:
-    collect = CollectGlobal(LIST_BYTES, measure_element)
+    collect = CollectTimeless(LIST_BYTES, measure_element)
     rows = [{"image": LARGE if i % 2 else b""} for i in range(40)]
     lists = [each.value for row in rows for each in collect.process(row)]
     assert [sum(len(row["image"]) for row in each) for each in lists] == [LIST_BYTES] * 2
@@ -117,7 +117,7 @@ def test_values_that_hold_themselves_have_a_size(value: Any) -> None:
 
 
 def test_small_elements_are_many_to_a_list() -> None:
-    collect = CollectGlobal(LIST_BYTES, measure_element)
+    collect = CollectTimeless(LIST_BYTES, measure_element)
     lists = [each for i in range(2050) for each in collect.process({"id": i})]
     assert [len(each.value) for each in lists] == [1024, 1024]
     [rest] = collect.finish_bundle()
@@ -130,7 +130,11 @@ def by_window(elements: Iterable[tuple[int, int]], most: int) -> list[WindowedVa
     """Returns the lists of pairs of a window's number and an element, of which each counts 1."""
     collect = CollectByWindow(most, lambda _: 1)
     windows = [IntervalWindow(10 * number, 10 * number + 10) for number in range(1000)]
-    lists = [each for w, element in elements for each in collect.process(element, windows[w])]
+    lists = [
+        each
+        for w, element in elements
+        for each in collect.process(element, windows[w], windows[w].end - element)
+    ]
     lists += collect.finish_bundle()
     assert not collect.finish_bundle()
     return lists
@@ -144,16 +148,16 @@ def test_a_list_has_elements_of_one_window() -> None:
     for each in lists:
         [window] = each.windows
         assert {element % 3 for element in each.value} == {window.start.micros // 10_000_000}
-        assert each.timestamp == window.max_timestamp()
+        assert each.timestamp == window.end - max(each.value)
 
 
 def test_many_windows_hold_back_as_much_as_four_lists() -> None:
     collect = CollectByWindow(10, lambda _: 1)
-    counts = [len(collect.process(i, IntervalWindow(i, i + 1))) for i in range(1000)]
+    counts = [len(collect.process(i, IntervalWindow(i, i + 1), i)) for i in range(1000)]
     assert counts == [0, *[0] * 38, 40] * 25
 
 
 def test_batches_pass_as_they_are() -> None:
     batch = pa.record_batch({"id": [1]})
-    assert CollectGlobal(1, len).process(batch) == [batch]
-    assert CollectByWindow(1, len).process(batch, IntervalWindow(0, 1)) == [batch]
+    assert CollectTimeless(1, len).process(batch) == [batch]
+    assert CollectByWindow(1, len).process(batch, IntervalWindow(0, 1), 0) == [batch]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
 import pytest
-from apache_beam.transforms.window import FixedWindows, Sessions, TimestampedValue
+from apache_beam.transforms.periodicsequence import PeriodicImpulse
+from apache_beam.transforms.window import FixedWindows, IntervalWindow, Sessions, TimestampedValue
 
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA
 from tests.tfxio.pipelines import run
@@ -66,6 +68,37 @@ def test_windows_do_not_mix() -> None:
     assert sorted(ids([batch]) for batch in batches) == [
         list(range(start, start + 10)) for start in (0, 10, 20)
     ]
+
+
+def stamp(
+    batch: pa.RecordBatch,
+    timestamp: Any = beam.DoFn.TimestampParam,
+    window: Any = beam.DoFn.WindowParam,
+) -> tuple[int, list[int], Any]:
+    return timestamp.seconds(), ids([batch]), window
+
+
+def test_batches_have_the_earliest_time_of_their_records() -> None:
+    stamped: Any = beam.Map(lambda i: TimestampedValue(RECORDS[i], 29 - i))
+    windows: Any = beam.WindowInto(FixedWindows(20))
+    source = beam.Create(range(5, 30), reshuffle=False)
+    batches = run(source, stamped, windows, RawRecordToRecordBatch(SCHEMA), beam.Map(stamp))
+    assert sorted(batches.elements) == [
+        (0, [*range(10, 30)], IntervalWindow(0, 20)),
+        (20, [*range(5, 10)], IntervalWindow(20, 40)),
+    ]
+
+
+def test_batches_of_an_unbounded_input_fall_into_windows_of_their_time() -> None:
+    begin = time.time() // 10 * 10 - 20
+    impulses = PeriodicImpulse(begin, begin + 4.5, fire_interval=1)
+    take: Any = beam.Map(lambda moment: RECORDS[int(moment - begin)]).with_output_types(bytes)
+    windows: Any = beam.WindowInto(FixedWindows(10))
+    batches = run(impulses, take, RawRecordToRecordBatch(SCHEMA), windows, beam.Map(stamp)).elements
+    assert sorted(number for _, numbers, _ in batches for number in numbers) == [*range(5)]
+    for moment, numbers, window in batches:
+        assert moment == begin + min(numbers)
+        assert window.start == begin
 
 
 def test_bad_record_is_an_error() -> None:

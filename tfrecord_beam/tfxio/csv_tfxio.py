@@ -199,7 +199,8 @@ class BeamRecordCsvTFXIO(_CsvBase):
 
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection. Lines and columns are
     those of `CsvTFXIO`; here a cell in quotes may hold a line end, and without a schema columns
-    have the types that all cells of a window have.
+    have the types that all cells of a window have. Windows and timestamps of batches are as for
+    `RawRecordToRecordBatch`.
 
     Example::
 

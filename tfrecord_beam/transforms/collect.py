@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import collections
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -10,6 +10,7 @@ import apache_beam as beam
 import numpy as np
 import pyarrow as pa
 from apache_beam.transforms.window import BoundedWindow, GlobalWindow, GlobalWindows
+from apache_beam.utils.timestamp import Timestamp
 from apache_beam.utils.windowed_value import WindowedValue
 from google.protobuf.message import Message
 
@@ -88,8 +89,10 @@ def _measure_other(value: Any, levels: int) -> int:
 class Collect(beam.PTransform):
     """Puts elements together to lists: PCollection[T] -> PCollection[list[T]].
 
-    A list has elements of one window, in their order, and the time of the window's end. Record
-    batches pass as they are.
+    A list has elements of one window, in their order, and the earliest of their timestamps. In the
+    global window of a bounded input nothing waits for a time, and to ask for that of each element
+    takes longer than all else: there a list has the time of the window's end. Record batches pass
+    as they are.
 
     Args:
       batch_size: elements of a list; the last one of a bundle may have fewer, as may each where
@@ -105,8 +108,8 @@ class Collect(beam.PTransform):
         self._batch_size = batch_size
 
     def expand(self, elements: beam.PCollection[Any]) -> beam.PCollection[Any]:
-        is_global = isinstance(elements.windowing.windowfn, GlobalWindows)
-        make = CollectGlobal if is_global else CollectByWindow
+        is_timeless = elements.is_bounded and isinstance(elements.windowing.windowfn, GlobalWindows)
+        make = CollectTimeless if is_timeless else CollectByWindow
         if self._batch_size is not None:
             collect = make(self._batch_size, _count_one)
         elif elements.element_type is bytes:
@@ -116,8 +119,8 @@ class Collect(beam.PTransform):
         return elements | "ToLists" >> beam.ParDo(collect)
 
 
-class CollectGlobal(LibraryDoFn):
-    """Gives lists of elements of the global window.
+class CollectTimeless(LibraryDoFn):
+    """Gives lists of elements of the global window, at its end.
 
     Args:
       most: a list ends where its elements measure so much together.
@@ -143,11 +146,25 @@ class CollectGlobal(LibraryDoFn):
     def finish_bundle(self) -> Sequence[WindowedValue]:
         ended = self._elements
         self.start_bundle()
-        return [_end(ended, _GLOBAL)] if ended else ()
+        return [WindowedValue(ended, _GLOBAL.max_timestamp(), (_GLOBAL,))] if ended else ()
+
+
+@dataclasses.dataclass(slots=True)
+class _TimedList:
+    elements: list[Any]
+    size: int
+    earliest: Timestamp
+
+    def end(self, window: BoundedWindow) -> WindowedValue:
+        return WindowedValue(self.elements, self.earliest, (window,))
 
 
 class CollectByWindow(LibraryDoFn):
-    """The same for elements of any windows; all lists end where they have as much as four."""
+    """The same for elements of any windows; all lists end where they have as much as four.
+
+    A list may have the time of an element that came earlier in the bundle: until this is done the
+    watermark of the output stays behind all of its input, so that no list is late.
+    """
 
     def __init__(self, most: int, measure: Callable[[Any], int]) -> None:
         self._most = most
@@ -155,32 +172,36 @@ class CollectByWindow(LibraryDoFn):
         self.start_bundle()
 
     def start_bundle(self) -> None:
-        self._lists: dict[BoundedWindow, list[Any]] = collections.defaultdict(list)
-        self._sizes: dict[BoundedWindow, int] = collections.Counter()
+        self._lists: dict[BoundedWindow, _TimedList] = {}
         self._size = 0
 
-    def process(self, element: Any, window: Any = beam.DoFn.WindowParam) -> Sequence[Any]:
+    def process(
+        self,
+        element: Any,
+        window: Any = beam.DoFn.WindowParam,
+        timestamp: Any = beam.DoFn.TimestampParam,
+    ) -> Sequence[Any]:
         if isinstance(element, pa.RecordBatch):
             return [element]
-        self._lists[window].append(element)
+        if window not in self._lists:
+            self._lists[window] = _TimedList([], 0, timestamp)
+        timed = self._lists[window]
         size = self._measure(element)
-        self._sizes[window] += size
+        timed.elements.append(element)
+        timed.size += size
+        timed.earliest = min(timed.earliest, timestamp)
         self._size += size
         if self._size >= _MOST_LISTS * self._most:
             return self.finish_bundle()
-        if self._sizes[window] < self._most:
+        if timed.size < self._most:
             return ()
-        self._size -= self._sizes.pop(window)
-        return [_end(self._lists.pop(window), window)]
+        self._size -= timed.size
+        return [self._lists.pop(window).end(window)]
 
     def finish_bundle(self) -> Sequence[WindowedValue]:
         ended = self._lists
         self.start_bundle()
-        return [_end(elements, window) for window, elements in ended.items()]
-
-
-def _end(elements: list[Any], window: BoundedWindow) -> WindowedValue:
-    return WindowedValue(elements, window.max_timestamp(), (window,))
+        return [timed.end(window) for window, timed in ended.items()]
 
 
 def _count_one(element: Any) -> int:

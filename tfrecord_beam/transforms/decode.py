@@ -131,9 +131,11 @@ class DecodeRecordBlocks(_Decoding):
 class RawRecordToRecordBatch(_Decoding):
     """Decodes single records: PCollection[bytes] -> PCollection[pa.RecordBatch].
 
-    A batch has records of one window, and the time of the window's end. In session windows batches
-    have one row, for each record has a window of its own until something groups them; fixed windows
-    do not do that.
+    A batch has records of one window, and the earliest of their timestamps; in the global window of
+    a bounded input it has the time of that window's end. So assign windows before this transform
+    wherever rows of different times must not share one. In session windows batches have one row,
+    for each record has a window of its own until something groups them; fixed windows do not do
+    that.
 
     Example::
 

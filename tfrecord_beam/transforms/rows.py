@@ -141,7 +141,8 @@ class FromRows(beam.PTransform):
 
     Rows are Beam's, mappings, NamedTuples or dataclasses, of values or sequences of them. Batches
     of about a thousand are what `BeamSource` would read of the records that `WriteToTFRecord` makes
-    of the rows: each feature is a list. That transform takes rows too, without this one.
+    of the rows: each feature is a list. That transform takes rows too, without this one. Windows
+    and timestamps of batches are as for `RawRecordToRecordBatch`.
 
     Example::
 
