@@ -16,7 +16,7 @@ from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.records.reader import BLOCK_BYTES, ReadOptions
 
 _PORTION_BYTES = 32 << 20
-"""About as many bytes of shuffled rows are given at a time."""
+"""Approximate size of the batches of shuffled rows."""
 
 
 def repeat_batches(
@@ -40,9 +40,10 @@ def repeat_batches(
 def shuffled_read_options(
     buffer_rows: int, compression: str | None = "auto", validate_crc: bool = True
 ) -> ReadOptions:
-    """Returns how to read what goes through a `shuffle_rows` of so many rows.
+    """Returns options for reading the input of `shuffle_rows` with this buffer size.
 
-    In blocks of no more than half of them, and of the usual size: they are held beside the rows.
+    Blocks have at most half of `buffer_rows` rows, and the usual size in bytes, because a block is
+    held in memory in addition to the buffer.
     """
     return ReadOptions(compression, validate_crc, (buffer_rows + 1) // 2, BLOCK_BYTES)
 
@@ -52,13 +53,13 @@ def shuffle_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Yields all rows of the batches in random order.
 
-    Half of a full buffer is drawn at a time, so that each row is copied some times and not once for
-    each row that passes by. Rows are held in the arrays that they came in, and given in portions of
-    some megabytes: it takes little more memory than the rows that are held.
+    Half of a full buffer is drawn at a time, so that each row is copied only a few times, not once
+    for each row drawn. Rows stay in the arrays in which they arrived and are yielded in batches of
+    some megabytes, so that little more memory is needed than for the rows in the buffer.
 
     Args:
-      batches: as `shuffled_read_options` says; what one has more is held in addition.
-      buffer_rows: rows among which the next ones are drawn.
+      batches: read with `shuffled_read_options`; larger ones exceed the buffer.
+      buffer_rows: number of rows among which the next ones are drawn.
       generator: the source of the random order.
     """
     buffer = _ShuffleBuffer(generator)
@@ -70,7 +71,7 @@ def shuffle_rows(
 
 
 class _ShuffleBuffer:
-    """Rows that wait to be drawn."""
+    """The rows that have not been drawn yet."""
 
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
@@ -84,7 +85,7 @@ class _ShuffleBuffer:
         self._arrays.append(rows)
 
     def draw(self, keep: int) -> Iterator[pa.RecordBatch]:
-        """Yields rows in random order until so many are left."""
+        """Yields rows in random order until `keep` rows are left."""
         order = self._generator.permutation(self.num_rows)
         num_portions = 1 + sum(array.nbytes for array in self._arrays) // _PORTION_BYTES
         for indices in np.array_split(order[keep:], num_portions):
@@ -93,11 +94,11 @@ class _ShuffleBuffer:
                 rows = pa.concat_arrays(self._pick(indices[by_place]))
                 yield _take(rows, np.argsort(by_place))
         for number, kept in enumerate(self._pick(np.sort(order[:keep]))):
-            self._arrays[number] = kept  # one by one, so that the old ones go
+            self._arrays[number] = kept  # one by one, so that the old ones are freed
         self._arrays = [array for array in self._arrays if len(array)]
 
     def _pick(self, indices: Int64Array) -> Iterator[pa.StructArray]:
-        """Yields those rows of each array whose indices, counted over all arrays, ascend."""
+        """Yields the selected rows of each array; indices ascend and count over all arrays."""
         start = 0
         for array in self._arrays:
             stop = start + len(array)

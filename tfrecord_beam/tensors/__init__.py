@@ -1,4 +1,4 @@
-"""Record batches as tensors: of numpy, TensorFlow and PyTorch, each imported where it is used."""
+"""Record batches as tensors of numpy, TensorFlow and PyTorch, which are imported on use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of lists as numpy arrays, for one tensor: found in a schema once, read of each batch."""
+"""List columns as numpy arrays, for tensors: located in a schema once, read from each batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tfrecord_beam.tensors.lists import flatten
 from tfrecord_beam.tensors.specs import AnyArray, BoolArray
 
 _SHOWN = 10
-"""Names listed in an error text. A schema may have thousands."""
+"""How many names an error text lists. A schema may have thousands."""
 
 _BINARY = {
     pa.string(): pa.binary(),
@@ -25,18 +25,18 @@ _BINARY = {
     pa.binary(): pa.binary(),
     pa.large_binary(): pa.large_binary(),
 }
-"""The types of strings as those over the same memory of which numpy gets `bytes`."""
+"""String types, and the types over the same memory that numpy reads as `bytes`."""
 
 _FIELD_OF_LISTS = None
-"""The step from lists to what is in them; the others are the indices of fields of structs."""
+"""The step from lists to their elements; other steps are indices of struct fields."""
 
 
 class Lists(NamedTuple):
-    """The lists that a column holds, without the nulls: a null list is an empty one.
+    """The lists in a column. Null lists are empty.
 
     Attributes:
-      splits: for each level of lists, from the outermost: list i reaches from splits[i] to
-        splits[i + 1] of what the next level counts. It begins with 0.
+      splits: for each level of lists, outermost first: list i spans splits[i] to splits[i + 1] of
+        the elements of the next level. The first split is 0.
       values: those of all lists, end to end.
       longest: the length of the longest list of the innermost level.
     """
@@ -60,12 +60,12 @@ class ListColumn:
 
     Attributes:
       tensor: name of the tensor, for error texts.
-      name: of the column; after a dot those of fields on the way down.
+      name: of the column, followed by the names of the fields down to it, with dots in between.
       dtype: of the values; object stands for `bytes`.
-      value_type: the Arrow type that values are read as.
-      depth: how many levels of lists there are, at least 1.
-      index: number of the column in the batch.
-      steps: the way from the column to its values.
+      value_type: the Arrow type as which values are read.
+      depth: number of levels of lists, at least 1.
+      index: index of the column in the batch.
+      steps: the path from the column to its values.
     """
 
     tensor: str
@@ -82,7 +82,7 @@ class ListColumn:
         return is_null
 
     def read(self, batch: pa.RecordBatch) -> Lists:
-        """Returns what the column holds; numbers without nulls are not copied.
+        """Returns the lists of the column; numbers without nulls are not copied.
 
         Raises:
           DecodeError: a value, and not only a list, is null.
@@ -100,7 +100,7 @@ class ListColumn:
                 splits, longest, array = flatten(array)
                 levels.append(splits)
             else:
-                array = pc.struct_field(array, [step])  # null where the struct is
+                array = pc.struct_field(array, [step])  # null where the struct is null
         if array.null_count:
             position = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
             raise self.error("Expected no null value", "one", find_row(levels, position))
@@ -110,7 +110,7 @@ class ListColumn:
         return Lists(tuple(levels), values, longest)
 
     def error(self, expected: str, found: str, row: int, hint: str | None = None) -> DecodeError:
-        """Returns the error about a row of a batch."""
+        """Returns an error for a row of a batch."""
         return DecodeError(
             f"{expected} in column {self.name!r} for tensor {self.tensor!r}, found {found}",
             Location(record=row),
@@ -121,16 +121,16 @@ class ListColumn:
 def find_column(
     schema: pa.Schema, path: Sequence[str], tensor: str, *, depth: int | None = None
 ) -> ListColumn:
-    """Returns the column of lists of numbers, binary or string values that a path leads to.
+    """Returns the column of lists of numbers, binary or string values at a path.
 
     Args:
       schema: that of the batches.
-      path: name of the column, followed by the names of fields on the way down if it is a struct.
-      tensor: name of the tensor that it is for.
-      depth: how many levels of lists there have to be; None: at least one.
+      path: name of the column, followed by the names of the fields down to it if it is a struct.
+      tensor: name of the tensor for which it is used.
+      depth: required number of levels of lists; None: at least one.
 
     Raises:
-      SchemaError: there is no such column, or it is of another type.
+      SchemaError: the column does not exist, or has another type.
     """
     if not path or not path[0]:
         raise SchemaError(f"Expected the name of a column for tensor {tensor!r}, found none")
@@ -157,11 +157,11 @@ def find_column(
 
 
 def find_row(levels: Sequence[Int64Array], position: int) -> int:
-    """Returns the number of the outermost list that something is in.
+    """Returns the index of the outermost list that contains an element.
 
     Args:
       levels: the splits of each level of lists, as in `Lists`.
-      position: its number among what the last level counts.
+      position: index of the element among those of the last level.
     """
     for splits in reversed(levels):
         position = int(np.searchsorted(splits, position, side="right")) - 1
@@ -169,12 +169,12 @@ def find_row(levels: Sequence[Int64Array], position: int) -> int:
 
 
 def list_lengths(splits: Int64Array) -> Int64Array:
-    """Returns how long the lists are that end at `splits`; `np.diff` does it in twice the time."""
+    """Returns the lengths of the lists with these splits, in half the time of `np.diff`."""
     return splits[1:] - splits[:-1]
 
 
 def to_splits(lengths: Int64Array) -> Int64Array:
-    """Returns where lists of these lengths end when they are laid end to end, behind a 0."""
+    """Returns the splits of lists with these lengths: 0, then where each list ends."""
     splits = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=splits[1:])
     return splits

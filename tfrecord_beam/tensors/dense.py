@@ -1,4 +1,4 @@
-"""Dense tensors of a column of lists."""
+"""Makes dense tensors from a list column."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _KINDS = {
     "f": ("float_value",),
     "O": ("bytes_value",),
 }
-"""The kinds of default values that fit the kinds of dtypes."""
+"""The kinds of default values allowed for each kind of dtype."""
 
 _NULL_HINT = "give the tensor a default_value, or another representation"
 
 
 class DenseConverter:
-    """Makes arrays [rows, *shape] of a column in which every row has that many values.
+    """Makes arrays [rows, *shape] from a column in which every row has that many values.
 
     Args:
       name: of the tensor.
-      representation: of the tensor. Its default value stands in for null lists, not for empty ones.
+      representation: of the tensor. Its default value replaces null lists, not empty ones.
       schema: that of the batches.
 
     Raises:
-      SchemaError: there is no such column, it is of another type, or the shape or the default
-        value cannot be those of a tensor of it.
+      SchemaError: the column does not exist or has another type, or the shape or the default value
+        is invalid for it.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class DenseConverter:
         """Returns the tensor of a batch.
 
         Raises:
-          DecodeError: a row has another number of values, or a value is null.
+          DecodeError: a row has the wrong number of values, or a value is null.
         """
         lists = self._column.read(batch)
         rows = batch.num_rows
@@ -75,13 +75,13 @@ class DenseConverter:
             hint = _NULL_HINT if is_null[row] else None
             raise self._column.error(f"Expected a list of length {self._size}", found, row, hint)
         tensor = np.empty((rows, self._size), self._column.dtype)
-        tensor.fill(self._default)  # np.full makes bytes lose the zero bytes at their end
+        tensor.fill(self._default)  # np.full would strip trailing zero bytes from bytes
         tensor[~is_null] = lists.values.reshape(-1, self._size)
         return tensor.reshape(rows, *self._shape)
 
 
 def _default_value(default: Any, dtype: np.dtype[Any], name: str) -> Any:
-    """Returns the value that a default has in a column, once it is known to fit there."""
+    """Returns the default value for a column, after checking that it is valid for its dtype."""
     kind = default.WhichOneof("kind")
     type_name = "bytes" if dtype.kind == "O" else dtype.name
     if kind not in _KINDS[dtype.kind]:

@@ -1,4 +1,4 @@
-"""Arrays of lists, and lists of values that say which list they are of."""
+"""Converts arrays of lists, and the parent indices of values, to row splits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class FlatLists(NamedTuple):
     """The lists of an array.
 
     Attributes:
-      splits: list i reaches from splits[i] to splits[i + 1] of the values; a null is empty.
+      splits: list i spans splits[i] to splits[i + 1] of the values; a null list is empty.
       longest: the length of the longest list.
       values: those of all lists, end to end.
     """
@@ -27,7 +27,7 @@ class FlatLists(NamedTuple):
 
 
 def flatten(array: pa.Array) -> FlatLists:
-    """Returns the lists of a `list` or `large_list` array; values are copied only if they have to.
+    """Returns the lists of a `list` or `large_list` array; copies values only if necessary.
 
     >>> flatten(pa.array([[5, 6], None, [7]])).splits.tolist()
     [0, 2, 2, 3]
@@ -42,17 +42,17 @@ def flatten(array: pa.Array) -> FlatLists:
 
 
 def offsets_of_parents(parent_indices: Int64Array, num_parents: int) -> Int64Array:
-    """Returns where the values of each list begin, and at last where those of the last one end.
+    """Returns where the values of each list begin, followed by the end of the last one.
 
     >>> offsets_of_parents(np.array([0, 1, 1, 3]), 4).tolist()
     [0, 1, 3, 3, 4]
 
     Args:
-      parent_indices: of each value the list that it is of, ascending.
+      parent_indices: for each value the index of its list, ascending.
       num_parents: how many lists there are.
 
     Raises:
-      SchemaError: the indices do not ascend, or are below 0 or not below `num_parents`.
+      SchemaError: the indices do not ascend, or are not between 0 and `num_parents` - 1.
     """
     if num_parents < 0:
         raise SchemaError(f"Expected a number of lists, found {num_parents}")

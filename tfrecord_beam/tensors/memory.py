@@ -1,4 +1,4 @@
-"""Memory that TensorFlow can take for a tensor without a copy: as aligned as Arrow's."""
+"""Memory that TensorFlow can use for a tensor without a copy: aligned like Arrow's."""
 
 from __future__ import annotations
 

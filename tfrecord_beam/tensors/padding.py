@@ -1,4 +1,4 @@
-"""Tensors of variable length as dense ones."""
+"""Pads tensors of variable length to dense ones."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tfrecord_beam.tensors.specs import AnyArray, BoolArray, NumpyTensor, Ragged
 
 
 def pad(value: NumpyTensor) -> AnyArray:
-    """Returns a dense array: where there is no value it has 0, or ``b""`` among strings.
+    """Returns a dense array, with 0 or, for strings, ``b""`` where there is no value.
 
-    A dense value comes back as it is.
+    A dense value is returned unchanged.
 
     >>> pad(RaggedValue(np.array([1, 2, 3]), (np.array([0, 1, 3]),))).tolist()
     [[1, 0], [2, 3]]
 
     Raises:
-      DecodeError: two values of a sparse tensor are at one place.
+      DecodeError: two values of a sparse tensor have the same index.
     """
     if isinstance(value, SparseValue):
         _check_distinct(value.indices)
@@ -34,20 +34,20 @@ def pad(value: NumpyTensor) -> AnyArray:
 
 
 def close_shape(value: SparseValue) -> Int64Array:
-    """Returns the shape of a sparse tensor; a size left open is what its values need."""
+    """Returns the shape of a sparse tensor, with unknown sizes set to what the values need."""
     needed = value.indices.max(axis=0, initial=-1) + 1
     shape: Int64Array = np.where(value.dense_shape < 0, needed, value.dense_shape)
     return shape
 
 
 def are_ordered(indices: Int64Array) -> bool:
-    """Returns whether each value is behind the one before it, in the order of a dense tensor."""
+    """Returns whether the indices are strictly ascending, in row-major order."""
     steps = indices[1:] - indices[:-1]
     return bool((_first_nonzero(steps) > 0).all())
 
 
 def _first_nonzero(steps: Int64Array) -> Int64Array:
-    """Returns the first number of each row that is not 0, if there is one."""
+    """Returns the first nonzero number of each row, 0 if there is none."""
     first = steps[:, -1].copy()
     for column in range(steps.shape[1] - 2, -1, -1):
         is_nonzero: BoolArray = steps[:, column] != 0

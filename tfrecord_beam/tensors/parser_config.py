@@ -1,4 +1,4 @@
-"""How TensorFlow's own parsers make the tensors of a schema; TensorFlow is imported on use."""
+"""Configurations for TensorFlow's own parsers from a schema; TensorFlow is imported on use."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ _TYPES = {
     schema_pb2.FeatureType.FLOAT: ("float32", "float_value"),
     schema_pb2.FeatureType.BYTES: ("string", "bytes_value"),
 }
-"""The dtype of a feature's values, and the kind of default value that it can have."""
+"""The dtype of a feature's values, and the required kind of its default value."""
 
 
 def example_parser_config(
     representation: schema_pb2.TensorRepresentation, feature_type: int
 ) -> ParserConfig:
-    """Returns how `tf.io.parse_example` makes a tensor.
+    """Returns the configuration of `tf.io.parse_example` for a tensor.
 
     Args:
       representation: of the tensor.
       feature_type: the `FeatureType` of its values.
 
     Raises:
-      SchemaError: the representation has no kind, is of a field of a struct, or has a default value
-        of another type; or the features are not INT, FLOAT or BYTES.
+      SchemaError: the representation has no kind, refers to a field of a struct, or has a default
+        value of another type; or the feature type is not INT, FLOAT or BYTES.
     """
     kind = representation.WhichOneof("kind")
     if kind is None:
@@ -59,14 +59,14 @@ def example_parser_config(
 def example_parser_configs(
     schema: schema_pb2.Schema, representations: Mapping[str, schema_pb2.TensorRepresentation]
 ) -> tuple[dict[str, ParserConfig], dict[str, str]]:
-    """Returns how `tf.io.parse_example` makes tensors of the features of a schema.
+    """Returns the configurations of `tf.io.parse_example` for the tensors of a schema.
 
     Returns:
-      The configs by the key that each needs there, which for dense and varlen tensors is their
-      column; and the name of the tensor that each key makes.
+      The configurations by parser key, which for dense and varlen tensors is their column; and the
+      name of the tensor for each key.
 
     Raises:
-      SchemaError: two tensors need one key, a column is not there, or a parser cannot make a
+      SchemaError: two tensors need the same key, a column does not exist, or a parser cannot make a
         tensor.
     """
     types = dict(_feature_types(schema))
@@ -76,7 +76,7 @@ def example_parser_configs(
         column, feature_type = _find_feature(types, name, representation)
         key = str(column)
         if not _is_keyed_by_column(representation):
-            # Any key will do that is no column's. Users of TFXIO know this one.
+            # Any key that is not a column would do. Users of TFXIO know this one.
             single = len(source_columns(representation)) == 1
             key = f"_tfx_bsl_{name}_{column if single else name}"
         if key in configs:
@@ -92,10 +92,10 @@ def example_parser_configs(
 def sequence_parser_configs(
     schema: schema_pb2.Schema,
 ) -> tuple[dict[str, ParserConfig], dict[str, ParserConfig]]:
-    """Returns how `tf.io.parse_sequence_example` makes the tensors of a schema.
+    """Returns the configurations of `tf.io.parse_sequence_example` for the tensors of a schema.
 
     Returns:
-      Those of the context and those of feature lists, by name of tensor.
+      Those of the context and those of feature lists, by tensor name.
 
     Raises:
       SchemaError: the schema has no explicit representations, one is of a column that is not there,

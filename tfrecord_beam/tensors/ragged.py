@@ -1,4 +1,4 @@
-"""Ragged tensors of columns of lists, which may be nested and stand in structs."""
+"""Makes ragged tensors from list columns, which may be nested and inside structs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from tfrecord_beam.tensors.specs import AnyArray, RaggedSpec, RaggedValue
 
 
 class RaggedConverter:
-    """Makes ragged tensors of the lists of one column, which partitions may split further.
+    """Makes ragged tensors from the lists of one column, which partitions may split further.
 
-    Each level of lists is a ragged dimension, and so is each partition; but uniform row lengths
-    behind which there are no other partitions make dimensions of the values.
+    Each level of lists is a ragged dimension, and so is each partition, except that uniform row
+    lengths at the end of the partitions become inner dimensions of the values.
 
     Args:
       name: of the tensor.
@@ -36,8 +36,8 @@ class RaggedConverter:
       schema: that of the batches.
 
     Raises:
-      SchemaError: there is no such column, it or one of row lengths is of another type, or a
-        uniform row length is not positive.
+      SchemaError: the column or one of row lengths does not exist or has another type, or a uniform
+        row length is not positive.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class RaggedConverter:
         """Returns the tensor of a batch.
 
         Raises:
-          DecodeError: the values of a row cannot be split as the partitions say, a value or a row
+          DecodeError: the values of a row cannot be split into the partitions, a value or a row
             length is null, or a split is too large for int32.
         """
         lists = self._column.read(batch)
@@ -78,8 +78,8 @@ class RaggedConverter:
         return RaggedValue(lists.values.reshape(-1, *self._inner_shape), splits)
 
     def _partition(self, batch: pa.RecordBatch, lists: Lists) -> tuple[AnyArray, ...]:
-        """Returns the row splits of the lists once they are split further, from the inside out."""
-        counts = list_lengths(lists.splits[-1])  # of what is in each list of the column
+        """Returns all row splits; the partitions are applied from the innermost outwards."""
+        counts = list_lengths(lists.splits[-1])  # of the elements in each list of the column
         counts = self._divide(lists, counts, math.prod(self._inner_shape))
         inner: list[AnyArray] = []
         for partition in reversed(self._partitions):
@@ -120,7 +120,7 @@ class RaggedConverter:
 def _find_partition(
     schema: pa.Schema, partition: Any, path: ColumnPath, values: ListColumn
 ) -> int | ListColumn:
-    """Returns a uniform row length, or the column of row lengths, which is beside the values."""
+    """Returns a uniform row length, or the column of row lengths in the struct of the values."""
     if not partition.HasField("row_length"):
         if partition.uniform_row_length < 1:
             raise SchemaError(
@@ -142,7 +142,7 @@ def _find_partition(
 def _sum_lengths(
     column: ListColumn, lengths: Lists, lists: Lists, counts: Int64Array
 ) -> Int64Array:
-    """Returns how many row lengths each list has, once they sum up to what there is in it."""
+    """Returns how many row lengths each list has, after checking that they sum up to its length."""
     for level, (found, expected) in enumerate(zip(lengths.splits[:-1], lists.splits, strict=False)):
         if not np.array_equal(found, expected):
             position = int(np.argmax(list_lengths(found) != list_lengths(expected)))

@@ -1,4 +1,4 @@
-"""Sparse tensors of columns of lists."""
+"""Makes sparse tensors from list columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tfrecord_beam.tensors.specs import AnyArray, SparseSpec, SparseValue
 
 
 class VarlenConverter:
-    """Makes sparse tensors [rows, length of the longest row] of one column.
+    """Makes sparse tensors [rows, length of the longest row] from one column.
 
     Args:
       name: of the tensor.
@@ -23,7 +23,7 @@ class VarlenConverter:
       schema: that of the batches.
 
     Raises:
-      SchemaError: there is no such column, or it is of another type.
+      SchemaError: the column does not exist, or has another type.
     """
 
     def __init__(
@@ -45,18 +45,18 @@ class VarlenConverter:
 
 
 class SparseConverter:
-    """Makes sparse tensors of a column of values and a column for each of their indices.
+    """Makes sparse tensors from a column of values and one index column for each dimension.
 
-    Values stay in the order in which rows have them.
+    Values keep their order within each row.
 
     Args:
       name: of the tensor.
-      representation: of the tensor. A size of -1 in its shape is left open.
+      representation: of the tensor. A size of -1 in its shape is unknown.
       schema: that of the batches.
 
     Raises:
-      SchemaError: there is no such column, it is of another type, or the shape has another number
-        of dimensions than there are index columns.
+      SchemaError: a column does not exist or has another type, or the number of dimensions differs
+        from the number of index columns.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ def _find_index_column(schema: pa.Schema, name: str, tensor: str) -> ListColumn:
 def _read_index(
     batch: pa.RecordBatch, column: ListColumn, size: int, splits: Int64Array
 ) -> AnyArray:
-    """Returns one index of each value, once there is one for each and it is in range."""
+    """Returns one index for each value, after checking that it exists and is in range."""
     lists = column.read(batch)
     if not np.array_equal(lists.splits[0], splits):
         found, lengths = list_lengths(lists.splits[0]), list_lengths(splits)

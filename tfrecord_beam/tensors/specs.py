@@ -1,4 +1,4 @@
-"""What a tensor looks like before there is data, and the numpy values that it has then.
+"""Specifications of tensors, and their values as numpy arrays.
 
 The first dimension of every shape is the batch; None stands for a size that is not fixed.
 """
@@ -37,7 +37,7 @@ class SparseSpec:
 
     Attributes:
       dtype: of the values; object stands for `bytes`.
-      shape: of the dense tensor that it stands for.
+      shape: of the equivalent dense tensor.
     """
 
     dtype: np.dtype[Any]
@@ -62,12 +62,12 @@ class RaggedSpec:
 
 
 class SparseValue(NamedTuple):
-    """The values of a sparse tensor and where they are.
+    """The values of a sparse tensor and their indices.
 
     Attributes:
       indices: int64 [n, rank], in the order of the batch's rows.
       values: [n].
-      dense_shape: int64 [rank]; -1 for a size that the representation leaves open.
+      dense_shape: int64 [rank]; -1 for a size that the representation does not specify.
     """
 
     indices: Int64Array
@@ -80,8 +80,8 @@ class RaggedValue(NamedTuple):
 
     Attributes:
       values: [n, ...], those of all rows end to end.
-      row_splits: one array for each ragged dimension, from the outermost to the innermost: row i
-        reaches from splits[i] to splits[i + 1] of what the next dimension counts.
+      row_splits: one array for each ragged dimension, outermost first: row i spans splits[i] to
+        splits[i + 1] of the elements of the next dimension.
     """
 
     values: AnyArray

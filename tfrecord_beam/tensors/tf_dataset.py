@@ -37,12 +37,12 @@ def make_dataset(
     Args:
       read_batches: called each time that the dataset is iterated.
       converter: makes the tensors.
-      label: name of the tensor that is the label: elements are then pairs of the other tensors and
-        it. None: elements are dicts of all tensors.
-      prefetch: batches that are made ahead of their use; -1: as TensorFlow finds best.
+      label: name of the tensor that is the label: elements are then pairs of a dict of the other
+        tensors and the label. None: elements are dicts of all tensors.
+      prefetch: number of batches to prepare ahead; -1: TensorFlow chooses it.
 
     Raises:
-      SchemaError: there is no tensor of the name of the label.
+      SchemaError: there is no tensor with the name of the label.
     """
     with ExtraImport():
         import tensorflow as tf
@@ -64,7 +64,7 @@ def make_dataset(
     # A generator's sparse and ragged tensors would be wrapped one by one in Python.
     signature = tuple(part for spec in specs.values() for part in _part_specs(spec))
     dataset = tf.data.Dataset.from_generator(generate, output_signature=signature)
-    # AutoGraph, which has nothing to convert here, would take longer than 100 batches.
+    # AutoGraph has nothing to convert here, but would take longer than 100 batches do.
     as_it_is = tf.autograph.experimental.do_not_convert(assemble)
     return dataset.map(as_it_is).prefetch(prefetch)
 
@@ -80,7 +80,7 @@ def _parts(tensor: NumpyTensor) -> Iterator[AnyArray]:
 
 
 def _part_specs(spec: TensorSpec) -> Iterator[tf.TensorSpec]:
-    """Yields what `_parts` of such a tensor look like."""
+    """Yields the specifications of the `_parts` of a tensor."""
     with ExtraImport():
         import tensorflow as tf
 
@@ -99,7 +99,7 @@ def _part_specs(spec: TensorSpec) -> Iterator[tf.TensorSpec]:
 
 
 def _assemble(spec: TensorSpec, parts: Iterator[tf.Tensor]) -> Any:
-    """Returns the tensor that the next parts make up."""
+    """Returns the tensor assembled from the next parts."""
     with ExtraImport():
         import tensorflow as tf
 

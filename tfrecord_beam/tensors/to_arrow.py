@@ -1,7 +1,7 @@
-"""Tensors as columns of record batches, each together with the representation that leads back.
+"""Converts tensors to columns of record batches, with representations that convert them back.
 
-Nothing here needs TensorFlow: what a tensor is made of is turned into numpy arrays, which eager
-tensors, their ``...Value`` tuples and plain arrays all allow. Numbers are not copied.
+This module does not need TensorFlow: it converts the parts of a tensor to numpy arrays, which works
+for eager tensors, their ``...Value`` tuples and plain arrays. Numbers are not copied.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from tfrecord_beam.tensors.specs import AnyArray
 
 
 class TensorMismatchError(SchemaError, TypeError):
-    """A tensor is not what its specification says; also a TypeError, as users of TFXIO know it."""
+    """A tensor does not match its specification; also a TypeError, which users of TFXIO expect."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TensorColumns(abc.ABC):
-    """How one tensor becomes columns of a batch.
+    """Converts one tensor to columns of a batch.
 
     Attributes:
       name: name of the tensor.
-      spec: what error texts say was expected.
+      spec: the specification, as error texts show it.
       dtype: type of its elements; object for strings.
     """
 
@@ -52,30 +52,30 @@ class TensorColumns(abc.ABC):
 
     @abc.abstractmethod
     def representation(self) -> schema_pb2.TensorRepresentation:
-        """Returns how the tensor is made of these columns."""
+        """Returns the representation that makes the tensor from these columns."""
 
     @abc.abstractmethod
     def convert(self, tensor: Any) -> list[pa.Array]:
         """Returns the columns, in the order of `fields`.
 
         Raises:
-          TensorMismatchError: the tensor is not of the kind, element type or shape expected.
-          SchemaError: the parts of the tensor do not go together, or a column cannot express it.
+          TensorMismatchError: the tensor does not have the expected kind, element type or shape.
+          SchemaError: the parts of the tensor are inconsistent, or columns cannot express it.
         """
 
     def _elements(self, tensor: Any) -> AnyArray:
-        """Returns a dense tensor, or a part of another, as an array."""
+        """Returns a dense tensor, or a part of a sparse or ragged one, as an array."""
         if self.dtype == object and isinstance(tensor, Sequence):
-            return np.asarray(tensor, object)  # "S" would take the zero bytes off their ends
+            return np.asarray(tensor, object)  # dtype "S" would strip trailing zero bytes
         return np.asarray(tensor)
 
     def _values(self, elements: AnyArray) -> pa.Array:
-        """Returns the elements one after the other."""
+        """Returns the elements as a flat array."""
         is_string = elements.dtype.kind in "OSU"
         if elements.dtype != self.dtype and not (is_string and self.dtype == object):
             raise self._mismatch(_describe(elements))
         if elements.dtype.kind in "SU":
-            elements = elements.astype(object)  # pyarrow takes UTF-32 for bytes, if any of these
+            elements = elements.astype(object)  # pyarrow reads U as UTF-32 bytes, or rejects both
         try:
             values = pa.array(elements.reshape(-1), self.value_type)
         except (pa.ArrowException, TypeError) as error:
@@ -93,10 +93,10 @@ class TensorColumns(abc.ABC):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DenseColumn(TensorColumns):
-    """A dense tensor: one list a row, with the elements in row-major order.
+    """A dense tensor: one list per row, with the elements in row-major order.
 
     Attributes:
-      shape: sizes of the dimensions behind that of the batch.
+      shape: sizes of the dimensions after that of the batch.
     """
 
     shape: tuple[int, ...]
@@ -121,7 +121,7 @@ class DenseColumn(TensorColumns):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RaggedColumn(TensorColumns):
-    """A ragged tensor: lists in lists, with the elements of uniform inner dimensions side by side.
+    """A ragged tensor: nested lists, with the elements of uniform inner dimensions flattened.
 
     Attributes:
       ragged_rank: depth of the lists.
@@ -177,11 +177,11 @@ class RaggedColumn(TensorColumns):
 
 
 class _Parts(NamedTuple):
-    """What a sparse tensor is made of.
+    """The parts of a sparse tensor.
 
     Attributes:
       indices: int64 [values, rank].
-      values: in the order of the rows.
+      values: in row order.
       offsets: of the rows in the values.
       without_gaps: whether the last indices are 0, 1, 2, ... in each row.
     """
@@ -194,10 +194,10 @@ class _Parts(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Sparse(TensorColumns):
-    """What the kinds of sparse tensors have in common.
+    """The common part of the kinds of sparse tensors.
 
     Attributes:
-      shape: sizes of the dimensions behind that of the batch, None where they are unknown.
+      shape: sizes of the dimensions after that of the batch, None if unknown.
     """
 
     shape: tuple[int | None, ...]
@@ -236,9 +236,10 @@ class _Sparse(TensorColumns):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class VarLenColumn(_Sparse):
-    """A sparse tensor whose rows have values from the left on and nothing behind: one list a row.
+    """A sparse tensor whose rows have values from the left without gaps: one list per row.
 
-    The size of the second dimension is not kept: it comes back as the length of the longest row.
+    The size of the second dimension is not kept: converted back, it is the length of the longest
+    row.
     """
 
     def fields(self) -> list[pa.Field]:
@@ -266,11 +267,11 @@ class VarLenColumn(_Sparse):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SparseColumns(_Sparse):
-    """A sparse tensor of any kind: the values of each row, and their indices by dimension.
+    """Any sparse tensor: the values of each row, and their indices by dimension.
 
     Attributes:
       value_column: name of the column of values.
-      index_columns: names of the columns of indices, one for each dimension but that of the batch.
+      index_columns: names of the index columns, one for each dimension except that of the batch.
     """
 
     value_column: str
@@ -298,10 +299,10 @@ class SparseColumns(_Sparse):
 
 
 def columns_schema(columns: Sequence[TensorColumns]) -> pa.Schema:
-    """Returns the schema of the batches that `convert_tensors` makes.
+    """Returns the schema of the batches that `convert_tensors` returns.
 
     Raises:
-      SchemaError: two columns have one name.
+      SchemaError: two columns have the same name.
     """
     tensor_of: dict[str, str] = {}
     for tensor in columns:
@@ -318,16 +319,16 @@ def columns_schema(columns: Sequence[TensorColumns]) -> pa.Schema:
 def convert_tensors(
     columns: Sequence[TensorColumns], schema: pa.Schema, tensors: Mapping[str, Any]
 ) -> pa.RecordBatch:
-    """Returns one batch of the tensors.
+    """Returns the tensors as one batch.
 
     Args:
-      columns: how each becomes columns.
-      schema: what `columns_schema` says of these.
+      columns: how each tensor becomes columns.
+      schema: the result of `columns_schema` for them.
       tensors: by name.
 
     Raises:
-      TensorMismatchError: a tensor is not what was expected.
-      SchemaError: a tensor is missing or not known, or they are not of one batch size.
+      TensorMismatchError: a tensor does not match its specification.
+      SchemaError: a tensor is missing or unknown, or batch sizes differ.
     """
     names = [tensor.name for tensor in columns]
     if set(names) != set(tensors):

@@ -1,4 +1,4 @@
-"""Record batches to numpy tensors, as tensor representations describe them."""
+"""Converts record batches to numpy tensors, according to tensor representations."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tfrecord_beam.tensors.specs import NumpyTensor, TensorSpec
 
 
 class Converter(Protocol):
-    """Makes one tensor of record batches of one schema."""
+    """Makes one tensor from each record batch of one schema."""
 
     @property
     def spec(self) -> TensorSpec:
-        """What the tensor looks like."""
+        """The specification of the tensor."""
 
     def __call__(self, batch: pa.RecordBatch) -> NumpyTensor:
-        """Returns the tensor of a batch; DecodeError when its values do not fit."""
+        """Returns the tensor of a batch; raises DecodeError if its values do not fit."""
 
 
 _CONVERTERS: dict[str, Callable[[str, schema_pb2.TensorRepresentation, pa.Schema], Converter]] = {
@@ -36,7 +36,7 @@ _CONVERTERS: dict[str, Callable[[str, schema_pb2.TensorRepresentation, pa.Schema
 
 
 class BatchConverter:
-    """Makes tensors of record batches. It can be pickled.
+    """Makes tensors from record batches. It can be pickled.
 
     Example::
 
@@ -47,10 +47,10 @@ class BatchConverter:
     Args:
       schema: that of the batches. Columns of tensors are lists, `list` or `large_list`, of integer,
         float, binary or string values.
-      representations: of each tensor how it is made of columns.
+      representations: for each tensor, how it is made from columns.
 
     Raises:
-      SchemaError: a tensor cannot be made as its representation says.
+      SchemaError: a tensor cannot be made according to its representation.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class BatchConverter:
 
     @property
     def specs(self) -> dict[str, TensorSpec]:
-        """Of each tensor what it looks like."""
+        """The specification of each tensor."""
         return {name: converter.spec for name, converter in self.converters.items()}
 
     def convert(self, batch: pa.RecordBatch) -> dict[str, NumpyTensor]:
-        """Returns the tensors of a batch: an array, a `SparseValue` or a `RaggedValue` each.
+        """Returns the tensors of a batch, each an array, a `SparseValue` or a `RaggedValue`.
 
         Raises:
           SchemaError: the batch has another schema.
@@ -82,9 +82,9 @@ class BatchConverter:
         return {name: converter(batch) for name, converter in self.converters.items()}
 
     def check_schema(self, batch: pa.RecordBatch) -> None:
-        """Raises SchemaError when a batch has another schema than the expected one.
+        """Raises SchemaError if a batch does not have the expected schema.
 
-        Something else than a batch is a ValueError.
+        Anything other than a batch is a ValueError.
         """
         check_instance("record_batch", batch, pa.RecordBatch)
         if batch.schema.equals(self._schema):

@@ -1,4 +1,4 @@
-"""Numpy tensors to those of TensorFlow, which is imported here on use."""
+"""Converts numpy tensors to those of TensorFlow, which is imported on use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def type_spec(spec: TensorSpec) -> tf.TypeSpec:
-    """Returns the type specification that TensorFlow has for a tensor."""
+    """Returns TensorFlow's type specification for a tensor."""
     with ExtraImport():
         import tensorflow as tf
 
@@ -52,7 +52,7 @@ def to_eager_tensor(value: NumpyTensor) -> EagerTensor:
 
 
 def to_tensor_value(value: NumpyTensor) -> Any:
-    """Returns a tensor as `tf.compat.v1` feeds it: array, SparseTensorValue, RaggedTensorValue."""
+    """Returns a `tf.compat.v1` feed value: array, SparseTensorValue or RaggedTensorValue."""
     with ExtraImport():
         import tensorflow as tf
 
@@ -67,10 +67,11 @@ def to_tensor_value(value: NumpyTensor) -> Any:
 
 
 def _to_sparse_tensor(value: SparseValue) -> tf.SparseTensor:
-    """Returns what `tf.SparseTensor` makes of the parts.
+    """Returns a `tf.SparseTensor` of the parts.
 
-    It looks whether they go together, as those of a converter do, for longer than all else takes.
-    So its fields are set here, provided that they are those that are known.
+    Its constructor checks that they are consistent, which those of a converter always are; this
+    takes longer than everything else. So the fields are set directly, provided that the class has
+    exactly the fields known here.
     """
     with ExtraImport():
         import tensorflow as tf
@@ -99,9 +100,9 @@ def _to_tensor(array: AnyArray) -> tf.Tensor:
         import tensorflow as tf
 
     if array.dtype.kind == "O":
-        # A list of bytes is read in half the time of an array of objects.
+        # TensorFlow reads a list of bytes in half the time of an array of objects.
         values = array.tolist() if array.ndim == 1 else array
         return tf.constant(values, tf.string)
-    if kernel.is_aligned(array):  # else TensorFlow would end the process
+    if kernel.is_aligned(array):  # otherwise TensorFlow would abort the process
         return tf.experimental.dlpack.from_dlpack(kernel.as_writable(array).__dlpack__())
     return tf.constant(array)

@@ -1,4 +1,4 @@
-"""Numpy tensors as those of PyTorch, which is imported on use."""
+"""Converts numpy tensors to those of PyTorch, which is imported on use."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def to_torch_tensor(value: NumpyTensor, *, pad: bool = False) -> TorchTensor:
-    """Returns a tensor, over the memory of `value` where nothing has to be moved.
+    """Returns a tensor, which shares the memory of `value` if possible.
 
-    PyTorch has no strings, so what would hold them holds numpy arrays of `bytes` (dtype object)
-    instead; and it has no ragged tensors of several ragged dimensions.
+    PyTorch has no strings, so they stay numpy arrays of `bytes` (dtype object); and it has no
+    ragged tensors with several ragged dimensions.
 
     Args:
-      value: dense values become a tensor, or are left as they are where they are strings; sparse
-        ones a tensor of layout `torch.sparse_coo`, strings a `SparseValue`; ragged ones a nested
-        tensor of layout `torch.jagged`, strings and those of several ragged dimensions a
-        `RaggedValue`. The parts of these two are tensors, but for the strings.
-      pad: make dense ones of all, see `tfrecord_beam.tensors.padding.pad`.
+      value: a dense value becomes a tensor; strings are returned unchanged. A sparse value becomes
+        a tensor of layout `torch.sparse_coo`, with strings a `SparseValue`. A ragged value becomes
+        a nested tensor of layout `torch.jagged`, with strings or several ragged dimensions a
+        `RaggedValue`. The parts of `SparseValue` and `RaggedValue` are tensors, except strings.
+      pad: convert all to dense tensors, see `tfrecord_beam.tensors.padding.pad`.
 
     Raises:
       DecodeError: as `tfrecord_beam.tensors.padding.pad`.
@@ -70,7 +70,7 @@ def _to_ragged(value: RaggedValue) -> TorchTensor:
 
 
 def _share(array: AnyArray) -> Any:
-    """Returns a tensor over the memory of an array; one of strings is returned as it is."""
+    """Returns a tensor over the memory of an array; an array of strings is returned unchanged."""
     with ExtraImport():
         import torch
 

@@ -1,4 +1,4 @@
-"""TFRecord files as a dataset of PyTorch. It needs torch, so nothing that loads imports it."""
+"""TFRecord files as a PyTorch dataset. Needs torch, so no other module imports it on loading."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
       torch.Size([100, 1])
       torch.Size([100, 1])
 
-    An element is a dict of tensors by name, those that the schema's tensor representations
-    describe, as `tfrecord_beam.tensors.to_torch.to_torch_tensor` makes them. Strings are numpy
-    arrays of `bytes`, for which PyTorch has no type.
+    An element is a dict of tensors by name, those of the schema's tensor representations, in the
+    form that `tfrecord_beam.tensors.to_torch.to_torch_tensor` returns. Strings are numpy arrays of
+    `bytes`, because PyTorch has no type for them.
 
-    Over all workers of all ranks each record comes once an epoch. Files are cut into byte ranges,
-    so that every worker gets nearly the same number of bytes also where files are few; compressed
-    ones go to one worker whole. Each worker proves that the range behind each of its own begins
-    where its own ended, see `tfrecord_beam.records.shares`. For that all ranks must see the same
-    files and have the same number of workers. Numbers of batches may differ a little among ranks:
-    for `DistributedDataParallel` use its `join`.
+    Over all workers of all ranks, each record is read once per epoch. Files are split into byte
+    ranges, so that every worker gets nearly the same number of bytes even if there are few files; a
+    compressed file goes to one worker. Each worker verifies that the range after each of its own
+    begins where its own ended, see `tfrecord_beam.records.shares`. For this all ranks must see the
+    same files and have the same number of workers. The number of batches may differ slightly among
+    ranks: with `DistributedDataParallel` use its `join`.
 
     Rows are shuffled as one unit, in a buffer over byte ranges in random order; the share of a
     worker is the same in each epoch. `set_epoch` gives each epoch another order. The dataset can be
@@ -77,35 +77,35 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
 
     Args:
       file_pattern: path, pattern or folder, or several, see `tfrecord_beam.records.paths`. It is
-        looked at once, when the dataset is made.
+        matched once, when the dataset is created.
       schema: a TFMD `Schema`, a serialized one, or the path of its file.
-      batch_size: rows of each batch. Workers make batches of their own rows, the last of which may
-        have fewer.
-      tensor_names: names of the tensors, and only what they are made of is decoded. None: all.
-      pad: make dense tensors of sparse and ragged ones, with 0 or ``b""`` where nothing is.
-      shuffle: whether rows come in random order.
+      batch_size: rows of each batch. Each worker makes batches of its own rows, the last of which
+        may have fewer.
+      tensor_names: names of the tensors; only their columns are decoded. None: all.
+      pad: convert sparse and ragged tensors to dense ones, padded with 0 or ``b""``.
+      shuffle: whether rows are in random order.
       shuffle_buffer_size: rows among which the next ones are drawn, in each worker.
-      shuffle_seed: with the same seed, epoch and number of workers the order is the same. None: it
-        is drawn from PyTorch's own random numbers each time, see `torch.manual_seed`.
+      shuffle_seed: the same seed, epoch and number of workers give the same order. None: drawn
+        from PyTorch's random numbers each time, see `torch.manual_seed`.
       num_epochs: how many times the files are read in one iteration; None: endlessly. Batches may
         hold rows of two epochs.
       drop_final_batch: leave out a worker's last batch if it has fewer rows.
-      rank: which of `world_size` processes this one is. None: as `torch.distributed` says where it
-        is initialized, else the only one.
-      world_size: how many processes share the records; given if and only if `rank` is.
+      rank: index of this process among `world_size`. None: that of `torch.distributed` if it is
+        initialized, else there is only this process.
+      world_size: number of processes that divide the records; required with `rank`.
       record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext".
       compression: as for `tfrecord_beam.iter_batches`.
       validate_crc: as for `tfrecord_beam.iter_batches`.
-      error_handler: called, in the process of the worker, with a `CorruptRecord` for what cannot be
-        read or decoded; None: raise.
+      error_handler: called in the worker's process with a `CorruptRecord` for each part or record
+        that cannot be read or decoded; None: raise.
 
     Raises:
-      SchemaError: the schema cannot be used, or there is no tensor of a name.
+      SchemaError: the schema cannot be used, or a tensor does not exist.
       ValueError: an option is out of range.
-      NoMatchError: a pattern means no file.
+      NoMatchError: a pattern matches no file.
       CorruptRecordError: while iterating, a part of a file cannot be read.
       DecodeError: while iterating, a record does not fit the schema, or rows do not fit a tensor.
-      CoverageError: while iterating, ranges of a file would not follow on each other.
+      CoverageError: while iterating, the ranges of a file are found not to be contiguous.
     """
 
     def __init__(
@@ -160,16 +160,16 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
         self._decoder = RecordDecoder(plan, record_type)
         self._converter = BatchConverter(plan_schema(plan), representations)
         self._files = match_files(normalize_patterns(file_pattern), DirectFileSystem())
-        # In shared memory, so that it reaches workers that live from one epoch to the next.
+        # In shared memory, so that it reaches workers that persist from one epoch to the next.
         self._epoch = torch.zeros((), dtype=torch.int64).share_memory_()
 
     def set_epoch(self, epoch: int) -> None:
-        """Makes the next iteration's random order that of an epoch. Call it before each.
+        """Sets the epoch, which determines the random order. Call it before each iteration.
 
-        It reaches workers that a `DataLoader` keeps with ``persistent_workers=True``, too.
+        It also reaches workers that a `DataLoader` keeps with ``persistent_workers=True``.
 
         Args:
-          epoch: number of the epoch, at least 0. It is 0 where it is never set.
+          epoch: number of the epoch, at least 0; initially 0.
 
         Raises:
           ValueError: it is out of range.
@@ -178,7 +178,7 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
         self._epoch.fill_(epoch)
 
     def __getstate__(self) -> dict[str, Any]:
-        # A worker that is spawned cannot ask `torch.distributed`.
+        # `torch.distributed` is not available in a spawned worker.
         return {**self.__dict__, "_rank_of_world": self._rank_of_world or _distributed_rank()}
 
     def __iter__(self) -> Iterator[dict[str, TorchTensor]]:
@@ -194,7 +194,7 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
             yield {name: to_torch_tensor(each, pad=self._pad) for name, each in tensors.items()}
 
     def _read(self, share: Sequence[Piece], number: int) -> Iterator[pa.RecordBatch]:
-        """Yields the rows of the share of that number in batches of the size that is wanted."""
+        """Yields the rows of a worker's share in batches of the requested size."""
         seed = self._draw_seed()
         generator = np.random.default_rng([seed, int(self._epoch), number])
 
@@ -225,7 +225,7 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
 
 
 def _check_rank(rank: int | None, world_size: int | None) -> tuple[int, int] | None:
-    """Returns both numbers, once they fit together, or None where neither is given."""
+    """Returns both numbers after checking them, or None if neither is given."""
     if rank is None and world_size is None:
         return None
     check_int("world_size", world_size, least=1)
