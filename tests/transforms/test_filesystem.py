@@ -7,8 +7,10 @@ from typing import Any
 
 import apache_beam as beam
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from apache_beam.io.filesystem import BeamIOError
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.records.writing.beam_urls import (
     FOLDERS_SCHEME,
@@ -17,9 +19,19 @@ from tests.records.writing.beam_urls import (
     LocalFoldersByUrl,
 )
 from tests.tfxio.pipelines import run
-from tfrecord_beam import BeamSource, WriteToTFRecord
+from tfrecord_beam import (
+    BeamSource,
+    DecodeRecordBlocks,
+    FromRows,
+    NoMatchError,
+    ReadRecordBlocks,
+    ToRows,
+    WriteToTFRecord,
+)
 from tfrecord_beam.records.paths import match_files
-from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
+from tfrecord_beam.schema.tfmd import serialize_schema
+from tfrecord_beam.tfxio.parquet_tfxio import ParquetTFXIO
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem, fetch_schema
 
 
 def test_overwrite_leaves_nothing_of_the_old_partitions(tmp_path: pathlib.Path) -> None:
@@ -117,3 +129,43 @@ def test_prefixes_of_a_listing(tmp_path: pathlib.Path) -> None:
         for folder in (root, f"{root}/"):
             listing = BeamOutputFileSystem().list_folder(folder, prefixes=["a", ".a"])
             assert listing == ([f"{root}/a"], [f"{root}/.a-temp-1", f"{root}/ab"])
+
+
+# --- Schemas ------------------------------------------------------------------------------
+
+SCHEMA = schema_pb2.Schema(feature=[{"name": "id", "type": "INT"}])
+
+
+@pytest.mark.parametrize("name", ["schema.pbtxt", "schema.json", "schema.parquet"])
+def test_schema_at_a_url_that_only_beam_knows(tmp_path: pathlib.Path, name: str) -> None:
+    url = f"{SCHEME}{tmp_path}/{name}"
+    if name.endswith(".parquet"):
+        pyarrow.parquet.write_table(pa.table({"id": [1]}), tmp_path / name)
+    else:
+        (tmp_path / name).write_bytes(serialize_schema(SCHEMA, name))
+    fetched: Any = fetch_schema(url)
+    assert [each.name for each in fetched.feature] == ["id"]
+    assert ParquetTFXIO("unused", schema=url).ArrowSchema().names == ["id"]
+    records = f"{SCHEME}{tmp_path}/a"
+    batch = pa.record_batch({"id": [1, 2]})
+    run(beam.Create([batch]), WriteToTFRecord(records, url, num_shards=1))
+    for decode in (
+        [BeamSource(f"{records}*", url)],
+        [ReadRecordBlocks(f"{records}*"), DecodeRecordBlocks(url)],
+        [
+            BeamSource(f"{records}*"),
+            ToRows(url),
+            beam.Map(lambda row: row._asdict()),
+            FromRows(url),
+        ],
+    ):
+        [read] = run(*decode).elements
+        assert read.column("id").to_pylist() == [[1], [2]]
+
+
+def test_schema_that_is_not_at_a_url(tmp_path: pathlib.Path) -> None:
+    url = f"{SCHEME}{tmp_path}/schema.pbtxt"
+    with pytest.raises(NoMatchError, match=f"^Expected a schema at '{url}', found no file$"):
+        BeamSource(f"{tmp_path}/*", url)
+    assert fetch_schema(SCHEMA) is SCHEMA
+    assert fetch_schema(None) is None

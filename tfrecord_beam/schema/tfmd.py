@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import os
-import pathlib
+from collections.abc import Callable
 from typing import Any, Protocol, Union
 
 import pyarrow as pa
@@ -45,7 +46,17 @@ _PARSE_ERRORS = (
 _KINDS = {feature_type: kind for kind, feature_type in FEATURE_TYPES.items()}
 
 
-def load_schema(source: SchemaSource) -> schema_pb2.Schema:
+def open_direct(path: str) -> Any:
+    """Opens a path, or a URL that `pyarrow.fs` supports, for binary reading."""
+    if not has_scheme(path):
+        return open(path, "rb")
+    file_system, key = resolve_url(path)
+    return file_system.open_input_file(key)
+
+
+def load_schema(
+    source: SchemaSource, open_file: Callable[[str], Any] = open_direct
+) -> schema_pb2.Schema:
     """Returns the TFMD schema given by `source`.
 
     >>> load_schema(b"").feature
@@ -58,6 +69,7 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
         schema of the data; for ``.json`` the file is JSON, also that of a Spark `StructType` (see
         `schema_from_spark`); otherwise it is protobuf text or protobuf binary, detected from the
         content. A UTF-8 byte order mark is skipped.
+      open_file: opens a path or URL for binary reading.
 
     Raises:
       SchemaError: `source` is none of these, or the file is empty.
@@ -75,7 +87,7 @@ def load_schema(source: SchemaSource) -> schema_pb2.Schema:
             raise SchemaError("Expected a serialized TFMD Schema, found other bytes") from error
     path = os.fspath(source) if isinstance(source, os.PathLike) else source
     if isinstance(path, str) and path:
-        return _read_schema(path)
+        return _read_schema(path, open_file)
     raise SchemaError(
         "Expected a TFMD Schema, its serialized bytes or the path of its file, "
         f"found {describe(source)}"
@@ -164,13 +176,14 @@ def _type_name(feature: schema_pb2.Feature) -> str:
     return "none" if not feature.type else schema_pb2.FeatureType.Name(feature.type)
 
 
-def _read_schema(path: str) -> schema_pb2.Schema:
+def _read_schema(path: str, open_file: Callable[[str], Any]) -> schema_pb2.Schema:
     if os.path.isdir(path):
         raise SchemaError(f"Expected a schema at {path!r}, found a folder")
     try:
-        if path.endswith(".parquet"):
-            return schema_from_arrow(_read_parquet_schema(path))
-        data = _read_file(path).removeprefix(codecs.BOM_UTF8)
+        with contextlib.closing(open_file(normalize_path(path))) as file:
+            if path.endswith(".parquet"):
+                return schema_from_arrow(_read_parquet_schema(file, path))
+            data = file.read().removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError as error:
         raise NoMatchError(f"Expected a schema at {path!r}, found no file") from error
     expected = "Expected a TFMD Schema as protobuf text, protobuf binary or JSON, found"
@@ -185,28 +198,15 @@ def _read_schema(path: str) -> schema_pb2.Schema:
         raise SchemaError(f"{expected}{found}", Location(file=path)) from error
 
 
-def _read_parquet_schema(path: str) -> pa.Schema:
+def _read_parquet_schema(file: Any, path: str) -> pa.Schema:
     import pyarrow.parquet  # slow to import
 
-    file_system, key = None, normalize_path(path)
-    if has_scheme(key):
-        file_system, key = resolve_url(key)
     try:
-        return pyarrow.parquet.read_schema(key, filesystem=file_system)
+        return pyarrow.parquet.read_schema(pa.PythonFile(file, mode="r"))
     except pa.ArrowInvalid as error:
         raise SchemaError(
             f"Expected a Parquet file, found other bytes: {error}", Location(file=path)
         ) from error
-
-
-def _read_file(path: str) -> bytes:
-    path = normalize_path(path)
-    if not has_scheme(path):
-        return pathlib.Path(path).read_bytes()
-    file_system, key = resolve_url(path)
-    with file_system.open_input_stream(key, compression=None) as file:
-        data: bytes = file.read()
-        return data
 
 
 def _parse_json(data: bytes) -> schema_pb2.Schema:

@@ -18,6 +18,7 @@ from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
+from tfrecord_beam.transforms.filesystem import fetch_schema
 
 
 class SchemaBasedTFXIO(RecordBasedTFXIO):
@@ -44,7 +45,7 @@ class SchemaBasedTFXIO(RecordBasedTFXIO):
         if schema is not None:
             # A copy: what the caller does to the schema later must not change what is read.
             self._schema = schema_pb2.Schema()
-            self._schema.CopyFrom(load_schema(schema))
+            self._schema.CopyFrom(load_schema(fetch_schema(schema)))
 
     @property
     def schema(self) -> schema_pb2.Schema:

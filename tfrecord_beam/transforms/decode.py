@@ -27,6 +27,7 @@ from tfrecord_beam.transforms.corrupt import (
     take_corrupt,
 )
 from tfrecord_beam.transforms.display import show_options
+from tfrecord_beam.transforms.filesystem import fetch_schema
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _Decode = Callable[[Any, OnCorrupt | None], Iterator[pa.RecordBatch]]
@@ -48,7 +49,7 @@ class _Decoding(beam.PTransform):
         super().__init__()
         check_error_handler(error_handler, max_corrupt_records)
         self._plan = decode_plan(
-            schema,
+            fetch_schema(schema),
             columns=columns,
             raw_record_column=raw_record_column_name,
             record_type=record_type,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 from apache_beam.io.filesystem import BeamIOError, CompressionTypes, FileSystem
 from apache_beam.io.filesystems import FileSystems
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import render
 from tfrecord_beam.records.decompression import BinaryFile
@@ -31,7 +33,10 @@ from tfrecord_beam.records.writing.file_system import (
     refuse_if,
     select_entered,
 )
-from tfrecord_beam.urls import has_scheme, split_root
+from tfrecord_beam.schema.tfmd import load_schema
+from tfrecord_beam.urls import has_scheme, normalize_path, split_root
+
+_Source = TypeVar("_Source")
 
 _AS_STORED = CompressionTypes.UNCOMPRESSED  # the library decompresses itself, by content
 
@@ -155,6 +160,26 @@ class _BeamStore:
         FileSystems.delete(self.list_folder(folder, enter_all, [""]).files)
         if FileSystems.exists(folder):  # where folders are more than the beginning of names
             FileSystems.delete([folder])
+
+
+def fetch_schema(source: _Source) -> _Source | schema_pb2.Schema:
+    """Returns the schema that is at a URL, read as the data are; all else comes back as it is.
+
+    Raises:
+      SchemaError: what is there is no schema.
+      NoMatchError: there is no such file.
+    """
+    path = os.fspath(source) if isinstance(source, os.PathLike) else source
+    if isinstance(path, str) and has_scheme(normalize_path(path)):
+        return load_schema(path, _open_existing)
+    return source
+
+
+def _open_existing(path: str) -> BinaryFile:
+    file_system = BeamFileSystem()
+    if file_system.get_file(path) is None:
+        raise FileNotFoundError(path)
+    return file_system.open(path)
 
 
 def _find_file_system(url: str) -> FileSystem:

@@ -28,7 +28,7 @@ from tfrecord_beam.transforms.corrupt import (
 )
 from tfrecord_beam.transforms.decode import decode
 from tfrecord_beam.transforms.display import show_options
-from tfrecord_beam.transforms.filesystem import BeamFileSystem
+from tfrecord_beam.transforms.filesystem import BeamFileSystem, fetch_schema
 from tfrecord_beam.transforms.source import (
     COVERED,
     KeyedRange,
@@ -330,6 +330,7 @@ class BeamSource(FileSource):
     ) -> None:
         options = ReadOptions(compression, validate_crc, batch_size, batch_bytes)
         columns = None if columns is None else as_names(columns, "columns")
+        schema = fetch_schema(schema)
         if is_inferred(schema):
             if file_pattern is None:
                 raise ValueError(

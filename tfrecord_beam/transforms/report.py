@@ -21,7 +21,12 @@ from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.display import show_options
-from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem, check_name
+from tfrecord_beam.transforms.filesystem import (
+    BeamFileSystem,
+    BeamOutputFileSystem,
+    check_name,
+    fetch_schema,
+)
 from tfrecord_beam.transforms.merge import Merge
 from tfrecord_beam.transforms.read import FileSource
 from tfrecord_beam.transforms.source import KeyedRange
@@ -64,7 +69,7 @@ class WriteReport(FileSource):
         mode: ReportMode = "error",
         desired_bundle_bytes: int | None = None,
     ) -> None:
-        self._report = plan_report(output, schema, record_type=record_type, mode=mode)
+        self._report = plan_report(output, fetch_schema(schema), record_type=record_type, mode=mode)
         check_name(self._report.path)
         super().__init__(
             normalize_patterns(file_pattern),

@@ -25,6 +25,7 @@ from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.collect import Collect
 from tfrecord_beam.transforms.display import show_options
+from tfrecord_beam.transforms.filesystem import fetch_schema
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 _ROW_TYPES: dict[pa.DataType, type] = {
@@ -88,10 +89,11 @@ class ToRows(beam.PTransform):
         strings: ColumnChoice = False,
     ) -> None:
         super().__init__()
-        planned = plan_schema(decode_plan(schema, columns=columns))
+        fetched = fetch_schema(schema)
+        planned = plan_schema(decode_plan(fetched, columns=columns))
         if planned is None:
             raise SchemaError("Expected a schema that tells the fields of the rows, found none")
-        self._forms = choose_forms(schema, scalars, strings)
+        self._forms = choose_forms(fetched, scalars, strings)
         self._scalars, self._strings = scalars, strings
         self._planned = planned
         self._row_type = _row_type(self._forms.convert_schema(planned))
@@ -159,6 +161,7 @@ class FromRows(beam.PTransform):
 
     def __init__(self, schema: SchemaSource | None = None) -> None:
         super().__init__()
+        schema = fetch_schema(schema)
         self._make = _MakeBatch(
             row_types(schema),
             RecordEncoder(schema, match_schema=True),

@@ -30,7 +30,7 @@ from tfrecord_beam.transforms import coders as coders  # registers them
 from tfrecord_beam.transforms.collect import Collect
 from tfrecord_beam.transforms.corrupt import ErrorHandler, check_error_handler
 from tfrecord_beam.transforms.display import show_options
-from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem, check_name
+from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem, check_name, fetch_schema
 from tfrecord_beam.transforms.refused import SetAsideRefused
 from tfrecord_beam.transforms.workers import Apply
 from tfrecord_beam.transforms.write_steps import (
@@ -203,7 +203,7 @@ class WriteToTFRecord(beam.PTransform):
         self._options.codec.warn_if_foreign()
         self._encoding = make_encoding(
             self._options,
-            schema,
+            fetch_schema(schema),
             record_type=record_type,
             null_as_absent=null_as_absent,
             null_values=null_values,

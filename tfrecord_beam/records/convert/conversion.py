@@ -221,7 +221,8 @@ def plan_conversion(
         if columns is not None:
             raise ValueError("Expected columns or column_names for a CSV target, found both")
         columns = column_names
-    schema = None if schema is None or is_inferred(schema) else load_schema(schema)
+    if schema is not None:
+        schema = None if is_inferred(schema) else load_schema(schema, file_system.open)
     if schema is not None and columns is not None and from_format is not Format.TFRECORD:
         schema = _select_features(schema, columns)
     return Conversion(
