@@ -1,4 +1,4 @@
-"""The arguments that several verbs share."""
+"""Arguments shared by several verbs."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def add_verb(
     """Adds a verb, which has the option ``--json``, and returns its parser.
 
     Args:
-      verbs: where to.
+      verbs: the subparsers to which it is added.
       name: the verb.
       run: does the work and returns the exit code.
       help: one line for the list of verbs.
-      description: what ``VERB --help`` says.
-      takes_pipeline_options: leave arguments that are not known to Beam.
+      description: the text of ``VERB --help``.
+      takes_pipeline_options: pass unknown arguments on to Beam.
     """
     parser = verbs.add_parser(name, help=help, description=description, allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
@@ -69,8 +69,8 @@ def add_columns(parser: argparse.ArgumentParser) -> None:
         "--columns",
         type=split_names,
         metavar="A,B",
-        help="features to decode, separated by commas, in the order wanted; default: all; of "
-        "records with steps ##SEQUENCE##.NAME is one of the steps, ##SEQUENCE## all of them",
+        help="features to decode, separated by commas, in output order; default: all; for records "
+        "with steps, ##SEQUENCE##.NAME is one feature of the steps, ##SEQUENCE## all of them",
     )
 
 
@@ -78,7 +78,7 @@ def add_record_type(
     parser: argparse.ArgumentParser,
     *,
     default: RecordType | None = "Example",
-    help: str = "what the records are; default: Example",
+    help: str = "type of the records; default: Example",
 ) -> None:
     """Adds ``--record-type``."""
     parser.add_argument("--record-type", choices=get_args(RecordType), default=default, help=help)
@@ -89,7 +89,7 @@ def add_partition_columns(parser: argparse.ArgumentParser, reading: str = "") ->
     parser.add_argument(
         "--partition-columns",
         choices=get_args(PartitionColumns),
-        help=f"{reading}make columns of folders NAME=VALUE",
+        help=f"{reading}add columns for folders NAME=VALUE",
     )
 
 
@@ -106,19 +106,19 @@ def add_count(parser: argparse.ArgumentParser, default: int, help: str) -> None:
 
 
 def split_names(text: str) -> list[str]:
-    """Returns the names that commas separate."""
+    """Returns the names in a comma-separated list."""
     return text.split(",")
 
 
 def parse_output(text: str) -> str:
-    """Returns the path of a file to write that `text` is."""
-    if text == "-":  # nobody wants a file of this name, which is hard to delete
+    """Returns `text` as the path of a file to write."""
+    if text == "-":  # surely not meant as a file name, and such a file is hard to delete
         raise argparse.ArgumentTypeError("expected a file, found '-': none is written to stdout")
     return text
 
 
 def parse_count(text: str) -> int:
-    """Returns the number of at least 1 that `text` is."""
+    """Returns `text` as a number of at least 1."""
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"expected a number of at least 1, found {text!r}")
     if int(text) > MAX_INT:
@@ -127,9 +127,9 @@ def parse_count(text: str) -> int:
 
 
 def check_pipeline_options(words: Sequence[str]) -> None:
-    """Raises ValueError for a word that is neither an option of Beam's nor the value of one.
+    """Raises ValueError for a word that is neither a Beam option nor the value of one.
 
-    Such is a file after an option; Beam would pass over it.
+    For example a file after an option, which Beam would ignore.
     """
     for before, word in itertools.pairwise(["", *words]):
         if not word.startswith("-") and ("=" in before or not before.startswith("-")):
@@ -137,7 +137,7 @@ def check_pipeline_options(words: Sequence[str]) -> None:
 
 
 def import_pipelines() -> types.ModuleType:
-    """Imports `tfrecord_beam.cli.pipeline`, and Beam, without warnings of parts not installed."""
+    """Imports `tfrecord_beam.cli.pipeline`, and Beam without its warnings of missing parts."""
     logging.disable(logging.WARNING)
     try:
         return importlib.import_module("tfrecord_beam.cli.pipeline")

@@ -1,4 +1,4 @@
-"""What record batches show of their columns."""
+"""Summaries of the columns of record batches."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tfrecord_beam.records.paths import FileSystem
 
 @dataclasses.dataclass
 class _Column:
-    """What is known of a column.
+    """The summary of one column.
 
     Attributes:
-      types: its Arrow types; several where batches without a schema differ.
-      present: in how many rows it is not null.
-      lengths: numbers of values that rows have; of each batch the extremes.
+      types: its Arrow types; several if batches without a schema differ.
+      present: number of rows in which it is not null.
+      lengths: the minimum and maximum number of values per row in each batch.
     """
 
     types: set[str] = dataclasses.field(default_factory=set)
@@ -57,17 +57,17 @@ class _Column:
 
 @dataclasses.dataclass
 class ColumnSummary:
-    """What is known of all columns, batch by batch.
+    """The summary of all columns, updated batch by batch.
 
     Attributes:
-      rows: rows of all batches.
+      rows: number of rows in all batches.
     """
 
     rows: int = 0
     _columns: dict[str, _Column] = dataclasses.field(default_factory=dict)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Takes a batch in. Without a schema it may have other columns than those before."""
+        """Adds a batch. Without a schema its columns may differ from those of earlier batches."""
         names = batch.schema.names
         self.rows += batch.num_rows
         self._prepare(names)
@@ -75,14 +75,14 @@ class ColumnSummary:
             self._columns[name].add(values)
 
     def merge(self, other: ColumnSummary) -> None:
-        """Takes in all that another summary knows."""
+        """Adds another summary."""
         self.rows += other.rows
         self._prepare(other._columns)
         for name, column in other._columns.items():
             self._columns[name].merge(column)
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Returns an object for each column: in the order that all batches have, else by name."""
+        """Returns an object for each column, sorted by name if batches differ in their columns."""
         return [column.to_json(name, self.rows) for name, column in self._columns.items()]
 
     def _prepare(self, names: Iterable[str]) -> None:
@@ -102,7 +102,7 @@ def flatten_structs(batch: pa.RecordBatch) -> pa.RecordBatch:
             columns.update((f"{name}.{field.name}", values) for field, values in fields)
         else:
             columns[name] = column
-    # By way of a struct, which keeps the number of rows also when there is no column.
+    # Built from a struct, which keeps the number of rows even if there is no column.
     struct = pa.struct([(name, column.type) for name, column in columns.items()])
     return pa.RecordBatch.from_struct_array(
         pa.StructArray.from_buffers(struct, batch.num_rows, [None], children=list(columns.values()))
@@ -115,7 +115,7 @@ def warn_of_lost(
     records: str,
     file_system: FileSystem = DIRECT,
 ) -> None:
-    """Warns of columns that were asked for, by name or by a schema, and are in no record.
+    """Warns about columns that were requested, by name or by a schema, but are in no record.
 
     Args:
       columns: those that were not found.
@@ -137,23 +137,23 @@ def warn_of_lost(
 
 
 def find_absent(columns: Sequence[dict[str, Any]]) -> list[str]:
-    """Returns the names of all columns if none is in any row, else no name.
+    """Returns the names of all columns if none of them is in any row, else an empty list.
 
-    One feature of a schema may be missing; where all are, the schema is that of other records.
+    Single features of a schema may be missing; if all are, it is the schema of other records.
 
     Args:
-      columns: what `ColumnSummary.to_json` gives.
+      columns: the result of `ColumnSummary.to_json`.
     """
     return [] if any(each["present"] for each in columns) else [each["name"] for each in columns]
 
 
 def print_columns(columns: Iterable[dict[str, Any]]) -> None:
-    """Prints what `ColumnSummary.to_json` gives as a table."""
+    """Prints the result of `ColumnSummary.to_json` as a table."""
     print_table(("column", "type", "present", "null", "values"), map(_line, columns))
 
 
 def show_type(type_name: str) -> str:
-    """Returns the name of an Arrow type without what is the same in all of them.
+    """Returns the name of an Arrow type without the parts common to all of them.
 
     >>> show_type("large_list<item: int64>")
     'large_list<int64>'

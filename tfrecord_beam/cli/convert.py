@@ -1,4 +1,4 @@
-"""convert: files of other formats to TFRecord, and back."""
+"""convert: converts files of other formats to TFRecord, and back."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _SAME = (
     "compression",
     "mode",
 )
-"""Options that are those of `convert`."""
+"""Options passed to `convert` under the same name."""
 
 _WRITE_OPTIONS = ("num_shards", "max_records_per_shard", "partition_by")
-"""Options for TFRecord that are passed on if they are given."""
+"""Options for TFRecord, passed on only if given."""
 
 
 def add_parser(verbs: Verbs) -> None:
@@ -41,32 +41,34 @@ def add_parser(verbs: Verbs) -> None:
         "convert",
         run,
         help="convert Parquet, CSV, JSON lines or Arrow to TFRecord, and back",
-        description="Converts FILES to TARGET; one side is TFRecord. The formats are told by the "
-        "suffixes: .tfrecord or none, .parquet, .csv, .jsonl, .arrow (IPC file), .arrows (IPC "
-        "stream); of TFRecord and text with .gz and the like behind. The first line of a CSV file "
-        "has the names of its columns, unless --column-names gives them. From TFRecord, columns of "
-        "at most one value in each record become single values. TARGET is whole or not there. A "
-        "pipeline does it with --beam, or if there are other options: they go to Beam; write them "
-        "as --NAME=VALUE. It writes TFRecord in shards, as a-00000-of-00004.tfrecord of a TARGET "
-        "a.tfrecord, and another format in a file for each of FILES.",
+        description="Converts FILES to TARGET; one side is TFRecord. Formats are recognized by "
+        "suffix: .tfrecord or none, .parquet, .csv, .jsonl, .arrow (IPC file), .arrows (IPC "
+        "stream); TFRecord and text may be followed by .gz and the like. The first line of a CSV "
+        "file has the names of its columns, unless --column-names gives them. From TFRecord, "
+        "columns with at most one value per record become scalar. TARGET is complete or absent. "
+        "With --beam, or if there are other options, a Beam pipeline does the conversion; other "
+        "options, written as --NAME=VALUE, are passed to Beam. A pipeline writes TFRecord in "
+        "shards, such as a-00000-of-00004.tfrecord for the TARGET a.tfrecord, and other formats as "
+        "one file for each of FILES.",
         takes_pipeline_options=True,
     )
-    arguments.add_files(parser, help="what to convert: paths, patterns or folders")
+    arguments.add_files(parser, help="files to convert: paths, patterns or folders")
     parser.add_argument(
         "target", type=arguments.parse_output, metavar="TARGET", help="the file to write"
     )
     formats = [each.value for each in Format]
     for name, option in (("from", "source_format"), ("to", "target_format")):
         parser.add_argument(
-            f"--{name}", choices=formats, dest=option, help="the format, if no suffix tells it"
+            f"--{name}", choices=formats, dest=option, help="the format; default: from the suffix"
         )
-    arguments.add_schema(parser, "TFMD schema of the records; default: what the data show")
+    arguments.add_schema(parser, "TFMD schema of the records; default: derived from the data")
     arguments.add_columns(parser)
     parser.add_argument(
         "--column-names",
         type=arguments.split_names,
         metavar="A,B",
-        help="for CSV without a line of names: those of its columns; to CSV these are converted",
+        help="from CSV without a header line: the names of its columns; to CSV: the columns to "
+        "convert",
     )
     arguments.add_record_type(parser)
     parser.add_argument("--beam", action="store_true", help="convert with a Beam pipeline")
@@ -79,16 +81,16 @@ def _add_column_forms(parser: argparse.ArgumentParser) -> None:
         "--scalars",
         type=arguments.split_names,
         metavar="A,B",
-        help="from TFRecord: columns of single values; default: those of at most one by the "
-        "schema, or without one in all records",
+        help="from TFRecord: columns to make scalar; default: those with at most one value per "
+        "record according to the schema or, without one, in all records",
     )
     parser.add_argument("--lists", action="store_true", help="from TFRecord: keep all lists")
     parser.add_argument(
         "--strings",
         type=arguments.split_names,
         metavar="A,B",
-        help="from TFRecord: columns of text; default: those that are text by the schema, or "
-        "without one in all records",
+        help="from TFRecord: columns to make text; default: those that are text according to the "
+        "schema or, without one, in all records",
     )
     arguments.add_partition_columns(parser, "from TFRecord: ")
 
@@ -98,25 +100,25 @@ def _add_target_options(parser: argparse.ArgumentParser) -> None:
         "--compression",
         default="auto",
         metavar="CODEC",
-        help="gzip, zlib, bz2, zstd, lz4, snappy or none; default: what TARGET's suffix says",
+        help="gzip, zlib, bz2, zstd, lz4, snappy or none; default: from the suffix of TARGET",
     )
     parser.add_argument(
         "--mode",
         choices=get_args(Mode),
         default="error",
-        help="what becomes of files that are there; default: error",
+        help="what to do with existing files; default: error",
     )
     parser.add_argument(
         "--num-shards",
         type=arguments.parse_count,
         metavar="N",
-        help="write so many TFRecord files; TARGET is how their names begin",
+        help="write N TFRecord files; TARGET is the prefix of their names",
     )
     parser.add_argument(
         "--max-records-per-shard",
         type=arguments.parse_count,
         metavar="N",
-        help="write TFRecord files of so many records; TARGET is how their names begin",
+        help="write TFRecord files of at most N records; TARGET is the prefix of their names",
     )
     parser.add_argument(
         "--partition-by",

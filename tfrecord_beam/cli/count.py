@@ -23,8 +23,8 @@ def add_parser(verbs: Verbs) -> None:
         "count",
         run,
         help="count the records of each file",
-        description="Prints how many records each file holds, and all files together. Checks every "
-        "CRC on the way; a corrupt record is an error. The content of the records does not matter.",
+        description="Prints the number of records in each file, and in all files together. Checks "
+        "every CRC; a corrupt record is an error. The content of the records does not matter.",
     )
     arguments.add_files(parser)
 

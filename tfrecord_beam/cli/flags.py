@@ -1,4 +1,4 @@
-"""Error texts that name options as the command line does, not as Python does."""
+"""Adapts error texts: options are named as on the command line, not as in Python."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _OTHERS = {
     "infer_shape": "--shape",
     "on_conflict='drop'": "--drop-conflicts",
 }
-"""Options of another name than that under which the parser keeps them."""
+"""Options whose name differs from the attribute in which the parser stores them."""
 
 _NAME = re.compile(
     r"(?<![\w'\"/.=-])"  # not in a path, or the name of a column
     r"(?:(?P<name>[a-z_]+)(?:='(?P<value>\w+)'|(?= to be ))|(?P<long>[a-z]+_[a-z_]+)(?![\w'\"/.=]))"
 )
-"""An option with a value, one that is expected to be something, or a name that is no word."""
+"""An option with a value, an option followed by "to be", or a name with an underscore."""
 
 
 def describe_error(error: Exception, parser: argparse.ArgumentParser | None = None) -> str:
-    """Returns the text of an error. A hint at an option that the verb does not have is left out.
+    """Returns the text of an error. Omits a hint about an option that the verb does not have.
 
     >>> parser = argparse.ArgumentParser()
     >>> _ = parser.add_argument("--to", dest="target_format"), parser.add_argument("--mode")
@@ -30,8 +30,8 @@ def describe_error(error: Exception, parser: argparse.ArgumentParser | None = No
     'give --to, or --mode append'
 
     Args:
-      error: of the library or of the operating system.
-      parser: of the verb; None: there is none yet.
+      error: from the library or the operating system.
+      parser: of the verb; None: it is not known yet.
     """
     if isinstance(error, OSError) and not isinstance(error, TFRecordBeamError) and error.filename:
         return render(str(error.strerror), Location(str(error.filename)))

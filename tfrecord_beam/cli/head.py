@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tfrecord_beam.cli.arguments import Verbs
 
 _CHUNK_BYTES = 64 << 10
-"""How much of a file is read at a time: little, for the first rows are soon there."""
+"""How much of a file is read at a time: little, because the first rows need no more."""
 
 
 def add_parser(verbs: Verbs) -> None:
@@ -33,13 +33,13 @@ def add_parser(verbs: Verbs) -> None:
         "head",
         run,
         help="print the first records",
-        description="Prints the first records as a table, or with --json as one JSON object a "
-        'line: each feature null or a list; bytes as text where they are UTF-8, else {"base64": '
-        "...}. Reads no more of the files than that takes.",
+        description="Prints the first records as a table, or with --json as one JSON object per "
+        'line: each feature is null or a list; bytes are text if they are UTF-8, else {"base64": '
+        "...}. Reads only as much of the files as necessary.",
     )
     arguments.add_files(parser)
     arguments.add_count(parser, 10, "how many records")
-    arguments.add_schema(parser, "TFMD schema that says which features there are")
+    arguments.add_schema(parser, "TFMD schema that defines the features")
     arguments.add_columns(parser)
     arguments.add_record_type(parser)
     arguments.add_partition_columns(parser)
@@ -48,7 +48,7 @@ def add_parser(verbs: Verbs) -> None:
 def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
     with warnings.catch_warnings(), show_progress("Reading", quiet=options.json) as progress:
-        warnings.filterwarnings("ignore", ".*, which no record has")  # is told below
+        warnings.filterwarnings("ignore", ".*, which no record has")  # reported below
         batches = list(first_batches(options, columns=options.columns, progress=progress))
     if batches:
         warn_of_lost(_find_lost(batches, options), options, "none of these records")
@@ -86,7 +86,7 @@ def first_batches(
     Args:
       options: with `files`, `schema`, `record_type`, `partition_columns` and `num_records`.
       columns: names of the columns; None: all.
-      progress: told how far reading got.
+      progress: called with how far reading has got.
     """
     left = options.num_records
     batches = iter_batches(

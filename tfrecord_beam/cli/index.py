@@ -24,12 +24,11 @@ def add_parser(verbs: Verbs) -> None:
         "index",
         run,
         help="write the index of each file",
-        description="Reads plain TFRecord files, checks every CRC, and writes beside each file "
-        "FOLDER/NAME the side-car FOLDER/.NAME.index, which tells where records begin. With it "
-        "readers split a file without a search, also if its records hold TFRecord data "
-        "themselves. Compressed files among others are passed over. Once a file is written anew "
-        "its index has to be, too; until then readers "
-        "warn and do without.",
+        description="Reads uncompressed TFRecord files, checks every CRC, and writes beside each "
+        "file FOLDER/NAME the index file FOLDER/.NAME.index, which lists where records begin. With "
+        "it readers split a file without a search, even if its records contain TFRecord data "
+        "themselves. Compressed files among several files are skipped. After a file is rewritten, "
+        "its index must be written again; until then readers warn and do not use it.",
     )
     arguments.add_files(parser)
 

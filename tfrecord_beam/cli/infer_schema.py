@@ -30,10 +30,10 @@ def add_parser(verbs: Verbs) -> None:
         run,
         help="infer the TFMD schema of all records",
         description="Reads all records and prints their TFMD schema, or writes it to a file: the "
-        "kind of each feature, whether all records have it, and how many values. A feature of "
-        "different kinds is an error that names the first place of each. All other options go to "
-        "Beam, written as --NAME=VALUE, and make it a pipeline; without one all is read in this "
-        "process.",
+        "kind of each feature, whether all records have it, and the number of values. A feature "
+        "with conflicting kinds is an error that gives the first place of each. All other options, "
+        "written as --NAME=VALUE, are passed to Beam and make it run a pipeline; without any, the "
+        "records are read in this process.",
         takes_pipeline_options=True,
     )
     arguments.add_files(parser)
@@ -44,24 +44,26 @@ def add_parser(verbs: Verbs) -> None:
         type=arguments.parse_output,
         metavar="FILE",
         help="write the schema to this file: as JSON if its name ends in .json, as binary protobuf "
-        "if in .pb, else as text",
+        "for .pb, else as text",
     )
-    parser.add_argument("--shape", action="store_true", help="give fixed lengths as shapes")
-    parser.add_argument("--int-domains", action="store_true", help="give ranges of integers")
+    parser.add_argument("--shape", action="store_true", help="store fixed lengths as shapes")
+    parser.add_argument("--int-domains", action="store_true", help="store the ranges of integers")
     parser.add_argument(
         "--string-domains",
         type=arguments.parse_count,
         default=0,
         metavar="N",
-        help="give the values of features that have at most N different ones, all of them UTF-8",
+        help="list the values of features that have at most N distinct ones, all of them UTF-8",
     )
     parser.add_argument(
-        "--content-domains", action="store_true", help="tell images and text from other bytes"
+        "--content-domains",
+        action="store_true",
+        help="distinguish images and text from other bytes",
     )
     parser.add_argument(
         "--drop-conflicts",
         action="store_true",
-        help="leave features of different kinds out, with a warning, instead of failing",
+        help="omit features with conflicting kinds, with a warning, instead of failing",
     )
 
 

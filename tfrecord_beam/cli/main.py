@@ -36,23 +36,23 @@ _VERBS = (head, count, verify, index, schema, infer_schema, schema_diff, report,
 
 _EPILOG = """\
 FILES are paths, patterns or folders; a folder means all files under it. Wildcards are *, ?, [ab],
-[!ab] and, as a whole level, **. Quote them, or the shell's rules apply. Compressed files are known
-by their content.
+[!ab] and, as a whole path component, **. Quote them, or the shell expands them. Compressed files
+are recognized by their content.
 
-Exit codes: 0 all is well; 1 verify or report found corrupt records or what does not fit the schema,
-or schema-diff a difference; 2 an error; 130 interrupted.
+Exit codes: 0 success; 1 verify or report found corrupt records or data that do not fit the schema,
+or schema-diff found a difference; 2 an error; 130 interrupted.
 """
 
 
 _CLOSE = 0.8
-"""How alike names must be for one to be a misspelling of the other; 1: the same."""
+"""Minimum similarity of two names for one to count as a misspelling of the other; 1: identical."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line and returns its exit code.
 
     Args:
-      arguments: what comes after the program's name; None: those of this process.
+      arguments: those after the program's name; None: those of this process.
     """
     verb_parser = None
     try:
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()  # so that a closed pipe or a full disk shows here
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # who read the output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         return 141  # as if the signal SIGPIPE had ended the process
     except (TFRecordBeamError, OSError, ValueError) as error:
         print_error(describe_error(error, verb_parser))
@@ -84,8 +84,8 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
-        description="Looks into TFRecord files of tf.train.Example, converts them, and reads them "
-        "with Apache Beam into Arrow record batches.",
+        description="Inspects and converts TFRecord files of tf.train.Example, and reads them with "
+        "Apache Beam into Arrow record batches.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -108,9 +108,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _find_meant(word: str, known: Iterable[str]) -> str | None:
-    """Returns the option that was misspelt; None for what may be one of Beam's.
+    """Returns the option that was probably meant; None if `word` may be an option of Beam.
 
-    Beam passes over options that it does not know. None of its own comes near one of the verbs'.
+    Beam ignores options that it does not know. None of its own is similar to one of the verbs'.
     """
     if not word.startswith("--"):
         return None

@@ -1,4 +1,4 @@
-"""How the command line writes: texts that are safe on a terminal, errors, and closed ends."""
+"""Output of the command line: text that is safe on a terminal, errors, and closed streams."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def print_warning(text: str) -> None:
 
 
 def prepare_output() -> None:
-    """Makes stdout and stderr take every text.
+    """Makes stdout and stderr accept any text.
 
     Raises:
       OSError: stdout is closed.
@@ -36,9 +36,9 @@ def prepare_output() -> None:
 
 
 def finish_output() -> None:
-    """Writes what is buffered, or drops it where stdout takes no more: Python's exit must not fail.
+    """Flushes stdout, or discards the rest if that fails, so that Python's exit does not fail.
 
-    Raises nothing: the failure has shown before.
+    Raises nothing: the failure has been reported before.
     """
     try:
         if sys.stdout is not None:

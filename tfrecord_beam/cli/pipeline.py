@@ -35,7 +35,7 @@ from tfrecord_beam.transforms.read import BeamSource
 from tfrecord_beam.transforms.report import WriteReport
 
 _IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
-"""Runs a pipeline where none is asked for. Beam's DirectRunner may download another one for it."""
+"""The default runner. Beam's DirectRunner may download another runner and delegate to it."""
 
 _SAMPLE_BATCHES = 2
 _SAMPLE_ROWS = 3
@@ -51,17 +51,17 @@ def run_pipeline(
     batch_size: int | None,
     pipeline_options: Sequence[str],
 ) -> dict[str, Any]:
-    """Runs a pipeline that reads all batches, and returns what is to be shown of them.
+    """Runs a pipeline that reads all batches, and returns a summary of them.
 
     Args:
       files: paths, patterns or folders.
       schema: path of a TFMD schema, or None.
       columns: names of the columns to decode; None: all.
-      record_type: what the records are.
-      partition_columns: whether folders tell of columns.
-      batch_size: rows in each batch; None: as many as `BeamSource` finds good.
-      pipeline_options: Beam's, as its programs take them. The workers must reach
-        ``--temp_location``, if it is there, else the folder for temporary files of this machine.
+      record_type: type of the records.
+      partition_columns: whether folders give columns.
+      batch_size: rows in each batch; None: the default of `BeamSource`.
+      pipeline_options: Beam's command-line options. The workers need access to
+        ``--temp_location`` if it is given, else to this machine's folder for temporary files.
 
     Returns:
       ``rows``, ``batches``, ``columns`` (see `ColumnSummary`), ``samples`` and ``counters``.
@@ -116,9 +116,9 @@ def convert_files(
 
     Args:
       source: paths, patterns or folders.
-      target: path of a file, or how those of several begin.
+      target: path of a file, or the prefix of several.
       schema: path of a TFMD schema, or None.
-      options: others of `plan_conversion`.
+      options: further options of `plan_conversion`.
       pipeline_options: as for `run_pipeline`.
     """
     conversion = plan_conversion(source, target, schema, BeamFileSystem(), **options)
@@ -145,13 +145,13 @@ def write_report(
     options: Mapping[str, Any],
     pipeline_options: Sequence[str],
 ) -> WrittenReport:
-    """Returns the page that a pipeline writes.
+    """Runs a pipeline that writes a report, and returns what it wrote.
 
     Args:
       files: paths, patterns or folders.
       output: path of the page.
       schema: path of a TFMD schema, or None.
-      options: others of `WriteReport`.
+      options: further options of `WriteReport`.
       pipeline_options: as for `run_pipeline`.
     """
     transform = WriteReport(files, output, schema, **options)
@@ -164,7 +164,7 @@ def write_report(
 def run_for_text(
     build: Callable[[beam.Pipeline], beam.PCollection[str]], pipeline_options: Sequence[str]
 ) -> tuple[str, Any]:
-    """Returns the text that a pipeline gives as its only element, and Beam's result.
+    """Runs a pipeline and returns its only output element, a text, and Beam's result.
 
     Args:
       build: builds the pipeline.
@@ -182,12 +182,12 @@ def run_for_text(
 
 @dataclasses.dataclass
 class Summary:
-    """What is shown of batches.
+    """The summary of batches that is printed.
 
     Attributes:
-      batches: how many there were.
-      columns: what they show.
-      samples: (file, number of rows, the first of them) of some batches of the first files.
+      batches: number of batches.
+      columns: the summary of their columns.
+      samples: (file, number of rows, the first rows) for some batches of the first files.
     """
 
     batches: int = 0
@@ -195,7 +195,7 @@ class Summary:
     samples: list[tuple[str, int, list[Row]]] = dataclasses.field(default_factory=list)
 
     def add(self, file: str, batch: pa.RecordBatch) -> None:
-        """Takes a batch in."""
+        """Adds a batch."""
         self.batches += 1
         batch = flatten_structs(batch)
         self.columns.add(batch)
@@ -203,7 +203,7 @@ class Summary:
             self._sample([(file, batch.num_rows, to_rows(batch.slice(0, _SAMPLE_ROWS)))])
 
     def merge(self, other: Summary) -> None:
-        """Takes in all that another summary knows."""
+        """Adds another summary."""
         self.batches += other.batches
         self.columns.merge(other.columns)
         self._sample(other.samples)
@@ -234,7 +234,7 @@ def _to_json(summary: Summary) -> str:
 
 
 def _run(pipeline: beam.Pipeline) -> Any:
-    """Returns the result of a pipeline that has run; whatever stops it is the library's error."""
+    """Runs a pipeline and returns its result; any failure is raised as an error of the library."""
     logging.getLogger("apache_beam.runners.common").addFilter(_is_no_error_of_ours)
     try:
         result = pipeline.run()
@@ -242,19 +242,19 @@ def _run(pipeline: beam.Pipeline) -> Any:
     except (TFRecordBeamError, OSError):
         raise
     except Exception as error:
-        # Runners of other processes give the worker's traceback as text; the error comes last.
+        # Runners in other processes return the worker's traceback as text, with the error last.
         lines = str(error).strip().splitlines() or [repr(error)]
         raise TFRecordBeamError(f"The pipeline failed: {lines[-1]}") from error
     return result
 
 
 def _is_no_error_of_ours(record: logging.LogRecord) -> bool:
-    """Whether a log record is more than the traceback of an error that is shown anyway."""
+    """Whether a log record is not just the traceback of an error that is printed anyway."""
     return not (record.exc_info and isinstance(record.exc_info[1], TFRecordBeamError))
 
 
 def _take_file(path: str) -> str:
-    """Returns what the pipeline wrote, and deletes it."""
+    """Returns the content of the file that the pipeline wrote, and deletes it."""
     if not FileSystems.exists(path):
         raise TFRecordBeamError(
             f"Expected the pipeline's result at {path}, found none",

@@ -1,4 +1,4 @@
-"""What a terminal shows while work is going on, on stderr."""
+"""Progress on stderr, if it is a terminal."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tfrecord_beam.records.files import OnProgress
 
 @contextlib.contextmanager
 def show_progress(task: str, *, quiet: bool) -> Iterator[OnProgress | None]:
-    """Shows a bar while its body runs, and gives the function that moves it.
+    """Shows a progress bar while the body runs, and returns the function that updates it.
 
-    Nothing is shown, and None given, where stderr is no terminal.
+    Shows nothing, and returns None, if stderr is not a terminal.
 
     Args:
-      task: what is going on.
+      task: name of the current task.
       quiet: show nothing.
     """
     if quiet or not sys.stderr.isatty():
@@ -35,7 +35,7 @@ def show_progress(task: str, *, quiet: bool) -> Iterator[OnProgress | None]:
         *columns,
         console=Console(stderr=True),
         transient=True,
-        # Lines that are printed meanwhile go above the bar, unless they go elsewhere.
+        # Lines printed to the terminal meanwhile appear above the bar.
         redirect_stdout=sys.stdout.isatty(),
     ) as bar:
         identity = bar.add_task(task, total=0, start=False)
@@ -49,7 +49,7 @@ def show_progress(task: str, *, quiet: bool) -> Iterator[OnProgress | None]:
 
 @contextlib.contextmanager
 def show_activity(task: str, *, quiet: bool) -> Iterator[None]:
-    """Shows that work of unknown length is going on while its body runs, see `show_progress`."""
+    """Shows a spinner for work of unknown length while the body runs, see `show_progress`."""
     if quiet or not sys.stderr.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""read: all records through a Beam pipeline."""
+"""read: reads all records through a Beam pipeline."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ def add_parser(verbs: Verbs) -> None:
         help="read all records with a Beam pipeline",
         description="Reads all records with a Beam pipeline into Arrow record batches. Prints the "
         "first rows of some batches, the columns, the numbers of rows and batches, and the "
-        "library's counters. Without FILES it reads demo data that it makes. All other options go "
-        "to Beam; write them as --NAME=VALUE. Without --runner the pipeline runs in this process.",
+        "library's counters. Without FILES it generates and reads demo data. All other options, "
+        "written as --NAME=VALUE, are passed to Beam. Without --runner the pipeline runs in this "
+        "process.",
         takes_pipeline_options=True,
     )
     arguments.add_files(parser, optional=True)
-    arguments.add_schema(parser, "TFMD schema that says which features there are")
+    arguments.add_schema(parser, "TFMD schema that defines the features")
     arguments.add_columns(parser)
     arguments.add_record_type(parser)
     arguments.add_partition_columns(parser)
@@ -46,7 +47,7 @@ def add_parser(verbs: Verbs) -> None:
         "--batch-size",
         type=arguments.parse_count,
         metavar="N",
-        help="rows in each batch; default: as many as have 8 MiB",
+        help="rows in each batch; default: as many as fit into 8 MiB",
     )
     demo = parser.add_mutually_exclusive_group()
     demo.add_argument("--demo", action="store_true", help="read demo data: a made-up census")
@@ -54,7 +55,7 @@ def add_parser(verbs: Verbs) -> None:
         "--keep-demo",
         type=arguments.parse_output,
         metavar="FOLDER",
-        help="read demo data that are made in this folder, which is new or empty, and stay there",
+        help="generate the demo data in this folder, which must be new or empty, and keep them",
     )
 
 
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _open_demo_folder(kept: str | None) -> Iterator[str]:
-    """Gives an empty folder: the one to be kept, or one that is removed afterwards."""
+    """Returns an empty folder: the one to be kept, or one that is removed afterwards."""
     if kept is None:
         with tempfile.TemporaryDirectory() as folder:
             yield folder
@@ -93,7 +94,7 @@ def _open_demo_folder(kept: str | None) -> Iterator[str]:
         raise ValueError(f"Expected a local folder for demo data, found {kept!r}")
     place = pathlib.Path(kept)
     place.mkdir(parents=True, exist_ok=True)
-    if any(place.iterdir()):  # its files may have the names of those to be made
+    if any(place.iterdir()):  # demo files could overwrite those there
         raise WriteError("Expected an empty folder for demo data, found files", Location(kept))
     yield kept
 

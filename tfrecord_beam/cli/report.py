@@ -1,4 +1,4 @@
-"""report: an HTML page that shows what is in files."""
+"""report: writes an HTML page about the content of files."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def add_parser(verbs: Verbs) -> None:
         verbs,
         "report",
         run,
-        help="write an HTML page that shows what is in files",
+        help="write an HTML page about the content of files",
         description="Reads all records and writes a page that needs no network and no script: the "
         "files, the lengths of the records, each feature with histograms, the first records and "
-        "images, and the places that are corrupt. As with verify, the exit code is 1 if there is "
-        "any of these, or something does not fit the schema. Needs tfrecord-beam[report]. All "
-        "other options go to Beam, written as --NAME=VALUE, and make it a pipeline; without one "
-        "all is read in this process.",
+        "images, and corrupt places. As with verify, the exit code is 1 if there are corrupt "
+        "places or anomalies against the schema. Needs tfrecord-beam[report]. All other options, "
+        "written as --NAME=VALUE, are passed to Beam and make it run a pipeline; without any, the "
+        "records are read in this process.",
         takes_pipeline_options=True,
     )
     arguments.add_files(parser)
@@ -40,13 +40,13 @@ def add_parser(verbs: Verbs) -> None:
         required=True,
         help="the page to write",
     )
-    arguments.add_schema(parser, "TFMD schema; the page shows what does not fit it")
+    arguments.add_schema(parser, "TFMD schema; the page shows the anomalies against it")
     arguments.add_record_type(parser)
     parser.add_argument(
         "--mode",
         choices=get_args(ReportMode),
         default="error",
-        help="what becomes of a file that is there; default: error",
+        help="what to do with an existing file; default: error",
     )
 
 

@@ -18,20 +18,20 @@ from rich.text import Text
 from tfrecord_beam.cli.output import make_printable
 
 Row = Mapping[str, Any]
-"""What JSON holds of a record: for each column null or a list."""
+"""A record as JSON: for each column null or a list."""
 
 _MAX_VALUES = 5
 _MAX_CHARACTERS = 40
-"""How much of a list and of a text a table shows."""
+"""How much of a list, and of a text, a table shows."""
 
 _UNLIMITED = 1 << 20
 
 
 def to_rows(batch: pa.RecordBatch) -> list[Row]:
-    """Returns the rows of a batch as JSON holds them.
+    """Returns the rows of a batch as JSON values.
 
-    Bytes are text where they are UTF-8, else ``{"base64": ...}``. The 32-bit floats are exact;
-    those that are no numbers are "NaN", "Infinity" and "-Infinity", as in protobuf's JSON.
+    Bytes become text if they are UTF-8, else ``{"base64": ...}``. The 32-bit floats are exact;
+    those that are not finite become "NaN", "Infinity" and "-Infinity", as in protobuf's JSON.
     """
     return [{name: _to_json(value) for name, value in row.items()} for row in batch.to_pylist()]
 
@@ -50,11 +50,11 @@ def _to_json(value: Any) -> Any:
 
 
 def print_rows(columns: Sequence[str], rows: Sequence[Row]) -> None:
-    """Prints a table with a line for each row, or where that is too wide for each column.
+    """Prints a table with a line for each row or, if that is too wide, for each column.
 
     Args:
       columns: names of the columns, in order.
-      rows: what `to_rows` gives; a column that a row does not have is null there.
+      rows: the result of `to_rows`; a column that a row does not have is null there.
     """
     cells = [[_show(row.get(column)) for column in columns] for row in rows]
     table = make_table(columns, cells)
@@ -85,7 +85,7 @@ def print_table(header: Iterable[str], lines: Iterable[Iterable[str | Text]]) ->
 
 
 def make_table(header: Iterable[str], lines: Iterable[Iterable[str | Text]]) -> Table:
-    """Returns a table in which no text is taken for markup, or controls the terminal."""
+    """Returns a table in which no text is interpreted as markup, or controls the terminal."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1, 0, 0))
     for name in header:
         table.add_column(Text(make_printable(name)))
@@ -97,14 +97,14 @@ def make_table(header: Iterable[str], lines: Iterable[Iterable[str | Text]]) -> 
 
 
 class _Console(Console):
-    """A console that lets the program itself end where who read its output has seen enough."""
+    """A console that leaves it to the program to handle a closed output."""
 
     def on_broken_pipe(self) -> None:
-        raise  # what rich is handling
+        raise  # the exception that rich is handling
 
 
 def _console() -> Console:
-    # A file or a pipe has no width; whoever reads it knows what to do with long lines.
+    # A file or a pipe has no width; its reader can handle long lines.
     return _Console(width=None if sys.stdout.isatty() else _UNLIMITED)
 
 
@@ -114,7 +114,7 @@ def _fits(table: Table, console: Console) -> bool:
 
 
 def _show(value: Any) -> Text:
-    """Returns what a table shows of a value of a column: null, or a list."""
+    """Returns the text of a table cell for a value, which is null or a list."""
     if value is None:
         return Text("null", "dim")
     only = value[0] if len(value) == 1 else value
@@ -135,5 +135,5 @@ def _show_value(value: Any) -> str:
         shown = repr(value[: _MAX_CHARACTERS + 1])[1:-1]  # no line breaks, no control characters
         return shown if len(shown) <= _MAX_CHARACTERS else f"{shown[: _MAX_CHARACTERS - 3]}..."
     if isinstance(value, float):
-        return str(np.float32(value))  # the shortest text that means the same 32-bit float
+        return str(np.float32(value))  # the shortest text for the same 32-bit float
     return str(value)

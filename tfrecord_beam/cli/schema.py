@@ -1,4 +1,4 @@
-"""schema: what columns a TFMD schema asks for, or the first records show."""
+"""schema: prints the columns of a TFMD schema, or of the first records."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def add_parser(verbs: Verbs) -> None:
         "schema",
         run,
         help="print the columns of a TFMD schema, or of records",
-        description="With --schema alone: prints the Arrow columns that a TFMD schema asks for. "
-        "With FILES: decodes the first records and prints for each feature its Arrow type, in how "
-        "many of them it is present and null, and the least and the most values that a record has. "
-        "With both the records must fit the schema.",
+        description="With --schema alone: prints the Arrow columns of a TFMD schema. With FILES: "
+        "decodes the first records and prints for each feature its Arrow type, in how many records "
+        "it is present and null, and the minimum and maximum number of values in a record. With "
+        "both, the records must fit the schema.",
     )
     arguments.add_files(parser, optional=True)
     arguments.add_schema(parser, "TFMD schema")
     arguments.add_record_type(parser)
     arguments.add_partition_columns(parser)
-    arguments.add_count(parser, 1000, "how many records to look at")
+    arguments.add_count(parser, 1000, "how many records to decode")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""schema-diff: what changed from one schema to another."""
+"""schema-diff: prints the changes from one schema to another."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def add_parser(verbs: Verbs) -> None:
         "schema-diff",
         run,
         help="compare two schemas",
-        description="Prints what changed from one schema to another, a line each: features that "
-        "came (+) or went (-), and fields that differ (~). Order does not count. A schema is a "
-        "file of TFMD (.pbtxt, .pb, .json), a Parquet file, or Spark's StructType as .json. The "
-        "exit code is 1 if the schemas differ.",
+        description="Prints the changes from one schema to another, one per line: features that "
+        "were added (+) or removed (-), and fields that differ (~). Order does not matter. A "
+        "schema is a TFMD file (.pbtxt, .pb, .json), a Parquet file, or a Spark StructType as "
+        ".json. The exit code is 1 if the schemas differ.",
     )
     for name in ("old", "new"):
         parser.add_argument(name, metavar=name.upper(), help=f"path of the {name} schema")

@@ -1,4 +1,4 @@
-"""verify: every record that is corrupt, in all files."""
+"""verify: finds every corrupt record in all files."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ def add_parser(verbs: Verbs) -> None:
         "verify",
         run,
         help="find every corrupt record",
-        description="Reads all records, checks every CRC, and reports each part that is no whole "
-        "record: why, in which file, at which byte. Goes on after each of them and over all files. "
-        "With --schema also what of the features does not fit it: kinds, presence, numbers of "
-        "values, domains; in how many records, and where the first is. The exit code is 1 if there "
-        "is any of these, and 2 if a file is missing or cannot be opened.",
+        description="Reads all records, checks every CRC, and reports each corrupt part with the "
+        "reason, the file and the byte offset. Continues after each of them, through all files. "
+        "With --schema it also reports features that do not fit: kinds, presence, numbers of "
+        "values, domains, each with the number of records and the place of the first. The exit "
+        "code is 1 if anything is reported, and 2 if a file is missing or cannot be opened.",
     )
     arguments.add_files(parser)
     arguments.add_schema(parser, "also decode the records, which must fit this TFMD schema")
     arguments.add_record_type(
         parser,
         default=None,
-        help="also decode the records, which must be such; default with --schema: Example",
+        help="also decode the records, which must be of this type; default with --schema: Example",
     )
 
 
@@ -95,7 +95,7 @@ def _decode(
     validator: SchemaValidator | None,
     on_corrupt: OnCorrupt,
 ) -> int:
-    """Returns how many records of a block can be decoded; the validator gets to see these."""
+    """Returns how many records of a block can be decoded, and adds these to the validator."""
     corrupt: list[CorruptRecord] = []
     batches = list(decoder.iter_block(block, corrupt.append))
     for record in corrupt:
@@ -116,7 +116,7 @@ def _place(block: RecordBlock, indices: Sequence[int], row: int) -> Location:
 
 
 def _make_decoder(options: argparse.Namespace) -> RecordDecoder | None:
-    """Returns what the records must pass, None if only their CRCs count."""
+    """Returns a decoder that the records must pass, None if only CRCs are checked."""
     if options.schema is None and options.record_type is None:
         return None
     record_type: RecordType = options.record_type or "Example"
@@ -124,7 +124,7 @@ def _make_decoder(options: argparse.Namespace) -> RecordDecoder | None:
 
 
 def _match_each(patterns: Iterable[str]) -> tuple[dict[str, int], bool]:
-    """Returns a count of 0 for each file, and whether each pattern means one.
+    """Returns a count of 0 for each file, and whether every pattern matches a file.
 
     Prints an error for each pattern that does not.
     """
