@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfrecord_beam.lazy import import_on_use
 
 if TYPE_CHECKING:
-    # `kernel.implementation` says which kernel serves.
+    # `kernel.implementation` says which kernel is in use.
     from tfrecord_beam import (
         errors as errors,
         kernel as kernel,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         transforms as transforms,
     )
 
-    # Errors, and what goes aside instead of being one.
+    # Errors, and the values that error handlers receive instead.
     from tfrecord_beam.errors import (
         CorruptRecordError as CorruptRecordError,
         CoverageError as CoverageError,

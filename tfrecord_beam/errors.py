@@ -49,7 +49,7 @@ def render(message: str, location: Location = Location(), hint: str | None = Non
 
 
 def render_place(location: Location) -> str:
-    """Returns what texts say of a place; nothing of one of which nothing is known.
+    """Returns a place as text; an empty string if nothing about it is known.
 
     >>> render_place(Location("a.tfrecord", 52, 1))
     'a.tfrecord:52, record 1'
@@ -82,9 +82,9 @@ class TFRecordBeamError(Exception):
     def __init__(
         self, message: str, location: Location = Location(), hint: str | None = None
     ) -> None:
-        super().__init__(message)  # not all: an OSError would take them for its own
+        super().__init__(message)  # only this: OSError would interpret more arguments as its own
         self.args = (message, location, hint)
-        # Beam makes an error anew from its `args`, with the name of the step behind the first.
+        # Beam recreates an error from its `args`, with the name of the step appended to the first.
         self.message, mark, step = message.partition(_BEAM_STEP)
         self.location = location
         self.hint = hint
@@ -119,11 +119,11 @@ class TFRecordBeamError(Exception):
 
 
 class CorruptRecordError(TFRecordBeamError, ValueError):
-    """The bytes of a file are not whole TFRecord frames: a CRC differs, data are cut short, ..."""
+    """The bytes of a file are not intact TFRecord frames: wrong CRC, truncated data, ..."""
 
 
 class DecodeError(TFRecordBeamError, ValueError):
-    """A record is framed correctly but is not what was expected of its content."""
+    """A record is framed correctly but does not have the expected content."""
 
 
 class EncodeError(TFRecordBeamError, ValueError):
@@ -135,16 +135,16 @@ class SchemaError(TFRecordBeamError, ValueError):
 
 
 class CoverageError(TFRecordBeamError):
-    """The byte ranges that were read of a file do not tile it: some record was lost or doubled."""
+    """The byte ranges read of a file do not tile it: records were lost or read twice."""
 
 
 class NoMatchError(TFRecordBeamError, FileNotFoundError):
-    """A file pattern means no file at all."""
+    """A file pattern matches no file."""
 
 
 class WriteError(TFRecordBeamError, OSError):
-    """A file cannot be written, or cannot be put where it belongs."""
+    """A file cannot be written, or cannot be moved into place."""
 
 
 class MissingLibraryError(TFRecordBeamError, ModuleNotFoundError):
-    """What was called needs a library that is not installed; the hint says which extra has it."""
+    """A function needs a library that is not installed; the hint names the extra that has it."""

@@ -1,4 +1,4 @@
-"""What is imported when it is first used: names of packages, and libraries of the extras."""
+"""Lazy imports: the public names of packages, and the libraries of the extras."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterable, Mapping
 from tfrecord_beam.errors import MissingLibraryError
 
 EXTRAS = {"jinja2": "report", "tensorflow": "tensorflow", "torch": "torch"}
-"""Which extra of this package installs a library."""
+"""The extra of this package that installs each library."""
 
 
 def import_on_use(
     package: str, names: Mapping[str, Iterable[str]], submodules: Iterable[str] = ()
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """Returns ``__getattr__``, ``__dir__`` and ``__all__`` of a package, as PEP 562 has them.
+    """Returns ``__getattr__``, ``__dir__`` and ``__all__`` for a package, see PEP 562.
 
     Args:
       package: its ``__name__``.
-      names: the names that it offers, by the module that has them.
-      submodules: names of modules of the package that it offers, too.
+      names: its public names, by the module that defines them.
+      submodules: names of its public modules.
     """
     module_of = {name: module for module, offered in names.items() for name in offered}
     submodules = frozenset(submodules)
@@ -33,7 +33,7 @@ def import_on_use(
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(module_of[name]), name)
-        found[name] = value  # the next use finds it at once
+        found[name] = value  # later lookups find it directly
         return value
 
     def list_names() -> list[str]:
@@ -43,20 +43,18 @@ def import_on_use(
 
 
 class ExtraImport:
-    """Names, in the error for a library that is missing, the extra of this package that has it.
-
-    The body imports the library.
+    """Context manager for importing a library of an extra: the error names the extra.
 
     Raises:
       MissingLibraryError: the library is not installed.
     """
 
-    # No generator with `contextlib`: some imports are run for each tensor, and it takes 1 us.
+    # Not a `contextlib` generator: some imports run for each tensor, and that would take 1 us.
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        # Of another name is a part of the library, or what that needs.
+        # Any other name is a part of the library, or one of its dependencies.
         if isinstance(error, ModuleNotFoundError) and error.name in EXTRAS:
             raise MissingLibraryError(
                 f"Expected the package {error.name}, found none",

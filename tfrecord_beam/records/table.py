@@ -33,7 +33,7 @@ from tfrecord_beam.schema.tfmd import SchemaSource
 _MOST_THREADS = 1024
 
 _DEFAULT_THREADS = 8
-"""How many serve by default at most: one at a time reads, so that more would wait for it."""
+"""Default maximum: only one thread at a time reads, so more would wait for it."""
 
 
 def iter_batches(
@@ -67,44 +67,45 @@ def iter_batches(
     Args:
       path: path, pattern or folder, or several.
       schema: a TFMD `Schema`, a serialized one, or the path of its file. None: each batch has the
-        columns that its records show, in byte order of their names. "infer": those that all records
-        of all files show, see `infer_schema`; that reads the files once more, when this is called.
-        (A file of that name is "./infer".)
-      columns: names of the columns to decode, in the order wanted; None: all. Without a schema a
-        column that a batch does not show is null there, and at the end there is a warning if no
-        record has it.
-      batch_size: rows of each batch; the last of a file may have fewer. None: as many as fit
+        columns found in its records, in byte order of their names. "infer": the columns found in
+        all records of all files, see `infer_schema`; this reads the files an additional time, when
+        the function is called. (For a file of this name write "./infer".)
+      columns: names of the columns to decode, in output order; None: all. Without a schema a column
+        that is missing from a batch is null there, and at the end there is a warning if no record
+        has it.
+      batch_size: rows of each batch; the last of a file may have fewer. None: as many as fit into
         `batch_bytes`.
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
         with `batch_size`. Rows times columns are at most 16 Mi in any case.
       raw_record_column_name: name of a last column with each record's own bytes.
-      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
-        or "ByteArray", to have them as they are, in a column "byteArray" or
-        `raw_record_column_name`.
-      scalars: True: columns of which the schema says, by `shape` or `value_count`, that a record
-        has at most one value come as single values instead of lists, null where there is none. Or
+      record_type: type of the records: "Example", "SequenceExample" or "ExampleListWithContext"; or
+        "ByteArray" for undecoded records, in a column "byteArray" or `raw_record_column_name`.
+      scalars: True: columns that have at most one value per record according to the schema (`shape`
+        or `value_count`) are returned as scalars instead of lists, null if there is no value. Or
         the names of such columns. A record with several values is an error.
-      strings: True: columns of bytes that have a domain of text in the schema come as strings. Or
-        the names of such columns. Bytes that are no UTF-8 are an error.
-      partition_columns: "hive": each folder ``name=value`` on a file's path is a column too; see
-        `tfrecord_beam.records.partition_columns`.
-      compression: "auto": what each file's content says, else its suffix. Or one codec for all.
-      validate_crc: False: the CRCs of records are not computed, and damaged payloads are handed on.
-        A record that ends beyond the file is an error still.
-      error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
+      strings: True: bytes columns that are text according to the schema are returned as strings. Or
+        the names of such columns. Bytes that are not UTF-8 are an error.
+      partition_columns: "hive": each folder ``name=value`` on a file's path also becomes a column;
+        see `tfrecord_beam.records.partition_columns`.
+      compression: "auto": detected for each file from its content, else from its suffix. Or one
+        codec for all files.
+      validate_crc: False: the CRCs of records are not checked, and damaged payloads are passed on.
+        A record that extends beyond the end of the file is still an error.
+      error_handler: called with a `CorruptRecord` for each part or record that cannot be read or
+        decoded; None: raise.
       max_corrupt_records: raise if there are more of them. None: no limit.
-      progress: called with the bytes read and the bytes in all, as stored, after each batch.
-      threads: how many read and decode ahead of the thread that iterates, each about 4 MiB or one
-        larger batch. Batches, errors and calls, all by the thread that iterates, are the same for
-        any number. 1: none is started, and nothing is read before it is asked for. None: as many
-        as `pyarrow.cpu_count()` says, which Arrow's own readers use too, but at most 8.
+      progress: called after each batch with the bytes read and the total bytes, as stored.
+      threads: number of threads that read and decode ahead of the iterating thread, each about 4
+        MiB or one larger batch. Batches, errors and callbacks do not depend on it; callbacks are
+        made by the iterating thread. 1: no threads are started, and nothing is read ahead. None:
+        `pyarrow.cpu_count()`, like Arrow's own readers, but at most 8.
 
     Raises:
       SchemaError: the schema cannot be used, or a column is not in it.
       ValueError: an option is out of range.
-      NoMatchError: a pattern means no file.
+      NoMatchError: a pattern matches no file.
       CorruptRecordError: a part of a file cannot be read.
-      DecodeError: a record is no message of `record_type`, or does not fit the schema.
+      DecodeError: a record is not a message of `record_type`, or does not fit the schema.
     """
     return _read(
         path,
@@ -128,8 +129,8 @@ def decode_block(
     block: RecordBlock,
     on_corrupt: OnCorrupt | None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the batches of a block's records that are not empty, in the forms asked for."""
-    first = block.first_record if on_corrupt is None else None  # else some may be left out
+    """Yields the non-empty batches of a block's records, with columns converted to `forms`."""
+    first = block.first_record if on_corrupt is None else None  # else records may be left out
     for batch in decoder.iter_block(block, on_corrupt):
         if batch.num_rows:
             yield forms.convert(batch, Location(block.file, record=first)) if forms else batch
@@ -137,12 +138,12 @@ def decode_block(
 
 
 class _Reading(NamedTuple):
-    """What is read.
+    """A reading of files.
 
     Attributes:
       batches: to be iterated.
       plan: how they are decoded.
-      schema: of all of them; None: each has the columns that its records show.
+      schema: of all batches; None: each has the columns found in its records.
     """
 
     batches: Generator[pa.RecordBatch]
@@ -228,25 +229,24 @@ def read_table(
 
     Args:
       path: path, pattern or folder, or several.
-      schema: as for `iter_batches`; without one, a column that a file does not show is null there.
+      schema: as for `iter_batches`; without one, a column that is missing from a file is null
+        there.
       columns: as for `iter_batches`.
       raw_record_column_name: name of a last column with each record's own bytes.
-      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
-        or "ByteArray", to have them as they are, in a column "byteArray" or
-        `raw_record_column_name`.
+      record_type: as for `iter_batches`.
       scalars: as for `iter_batches`.
       strings: as for `iter_batches`.
-      partition_columns: as for `iter_batches`; a column that is not on a file's path is null there.
+      partition_columns: as for `iter_batches`; null for files whose path does not have the column.
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
-      error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
+      error_handler: as for `iter_batches`.
       max_corrupt_records: raise if there are more of them. None: no limit.
-      progress: called with the bytes read and the bytes in all from time to time.
+      progress: called from time to time with the bytes read and the total bytes.
       threads: as for `iter_batches`.
 
     Raises:
       DecodeError: as for `iter_batches`, as are the other errors; also if, without a schema, a
-        feature is of one kind in some records and of another in others.
+        feature has different kinds in different records.
     """
     options = ReadOptions(compression, validate_crc)
     batches, plan, known = _read(
@@ -279,9 +279,9 @@ def _locate_conflict(
     plan: RecordPlan,
     record_type: RecordType,
 ) -> DecodeError:
-    """Returns the error for a feature of different kinds with the first place of each.
+    """Returns the error for a feature with conflicting kinds, with the first place of each.
 
-    No batch has these places, so that all records are read once more.
+    Batches do not carry these places, so all records are read again.
     """
     try:
         infer_for_reading(
@@ -316,12 +316,12 @@ def count(
       path: path, pattern or folder, or several.
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
-      error_handler: called with a `CorruptRecord` for what cannot be read; None: raise.
+      error_handler: called with a `CorruptRecord` for each part that cannot be read; None: raise.
       max_corrupt_records: raise if there are more of them. None: no limit.
-      progress: called with the bytes read and the bytes in all from time to time.
+      progress: called from time to time with the bytes read and the total bytes.
 
     Raises:
-      CorruptRecordError: as for `iter_batches`, as are the other errors but DecodeError.
+      CorruptRecordError: as for `iter_batches`, as are the other errors except DecodeError.
     """
     blocks = iter_blocks(
         path,

@@ -34,7 +34,7 @@ _Decode = Callable[[Any, OnCorrupt | None], Iterator[pa.RecordBatch]]
 
 
 class _Decoding(beam.PTransform):
-    """What the transforms that decode have in common."""
+    """The common part of the transforms that decode."""
 
     def __init__(
         self,
@@ -78,9 +78,9 @@ class _Decoding(beam.PTransform):
 
 @beam.typehints.with_input_types(RecordBlock)
 class DecodeRecordBlocks(_Decoding):
-    """Decodes blocks: PCollection[RecordBlock] -> PCollection[pa.RecordBatch], a batch for each.
+    """Decodes blocks: PCollection[RecordBlock] -> PCollection[pa.RecordBatch], one batch per block.
 
-    With `ReadRecordBlocks` before it this is `BeamSource`, with room for a step in between.
+    After `ReadRecordBlocks` it is equivalent to `BeamSource`, with room for a step in between.
 
     Example::
 
@@ -88,8 +88,8 @@ class DecodeRecordBlocks(_Decoding):
       batches = blocks | DecodeRecordBlocks("schema.pbtxt")
 
     Args:
-      schema: as for `BeamSource`, as are the options that are not named here.
-      error_handler: Beam's error handler, which gets a `CorruptRecord` for each record that cannot
+      schema: as for `BeamSource`, as are the options not listed here.
+      error_handler: Beam error handler that receives a `CorruptRecord` for each record that cannot
         be decoded. None: such a record stops the pipeline.
 
     Raises:
@@ -132,21 +132,21 @@ class DecodeRecordBlocks(_Decoding):
 class RawRecordToRecordBatch(_Decoding):
     """Decodes single records: PCollection[bytes] -> PCollection[pa.RecordBatch].
 
-    A batch has records of one window, and the earliest of their timestamps; in the global window of
-    a bounded input it has the time of that window's end. So assign windows before this transform
-    wherever rows of different times must not share one. In session windows batches have one row,
-    for each record has a window of its own until something groups them; fixed windows do not do
-    that.
+    A batch holds records of one window and gets the earliest of their timestamps; in the global
+    window of a bounded input it gets the end of that window. So assign windows before this
+    transform if rows with different times must not share a batch. In session windows batches have
+    one row, because each record has its own window until a grouping merges them; fixed windows do
+    not have this problem.
 
     Example::
 
       batches = records | RawRecordToRecordBatch("schema.pbtxt", batch_size=1000)
 
     Args:
-      schema: as for `BeamSource`, as are the options that are not named here.
-      batch_size: rows of each batch; the last of a bundle may have fewer, as may all where records
-        of many windows come in turn. None: as many as have 8 MiB.
-      error_handler: as for `DecodeRecordBlocks`. The records' places in files are not known.
+      schema: as for `BeamSource`, as are the options not listed here.
+      batch_size: rows of each batch; the last of a bundle may have fewer, as may all batches if
+        records of many windows alternate. None: as many as fit into 8 MiB.
+      error_handler: as for `DecodeRecordBlocks`. The places of the records in files are unknown.
 
     Raises:
       SchemaError: as for `BeamSource`, as is DecodeError in the pipeline.
@@ -193,10 +193,10 @@ def decode(
     """Returns the batches of blocks or lists of records, and the PCollections of corrupt records.
 
     Args:
-      elements: what `function` takes.
+      elements: the arguments of `function`.
       function: a method of a `RecordDecoder`.
-      collect_corrupt: set records aside that cannot be decoded, instead of raising.
-      with_filename: give (path, batch) pairs; only for blocks.
+      collect_corrupt: collect records that cannot be decoded instead of raising.
+      with_filename: return (path, batch) pairs; only for blocks.
     """
     do_fn = _DecodeFn(function, collect_corrupt, with_filename)
     outputs = elements | "Decode" >> beam.ParDo(do_fn).with_outputs(CORRUPT, main="batches")

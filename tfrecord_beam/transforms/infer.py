@@ -1,4 +1,4 @@
-"""The transform that infers schemas: statistics of blocks or batches, merged, make one schema."""
+"""The transform that infers schemas: statistics of blocks or batches are merged to one schema."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tfrecord_beam.transforms.workers import LibraryDoFn
 
 
 class InferSchema(FileSource):
-    """Infers the TFMD schema of all records -> PCollection[Schema], of one element.
+    """Infers the TFMD schema of all records -> PCollection[Schema] with one element.
 
-    Apply it to a pipeline with `file_pattern`, or without to a PCollection of record batches, which
-    may come from anywhere: columns of every Arrow type that a feature can hold count as what they
-    become when they are written. In windows there is a schema for each. What is inferred is told in
-    `tfrecord_beam.schema.inference`; `tfrecord_beam.infer_schema` gives the same without Beam.
+    Apply it to a pipeline with `file_pattern`, or without it to a PCollection of any record
+    batches: columns of other Arrow types count as the features that they become when written. With
+    windows there is one schema per window. See `tfrecord_beam.schema.inference` for the rules;
+    `tfrecord_beam.infer_schema` returns the same without Beam.
 
     Example::
 
@@ -42,19 +42,19 @@ class InferSchema(FileSource):
 
     Args:
       file_pattern: path, pattern or folder, or several; see `tfrecord_beam.records.paths`.
-      record_type: as for `BeamSource`, as are the options that are not named here.
-      infer_shape: give a shape to features that have the same number of values in all records.
-      int_domains: give INT features the range of their values.
-      string_domains: give BYTES features of at most so many different values, all of them UTF-8,
-        these values; 0: none.
-      content_domains: tell images, language and UTF-8 from other bytes, by all values.
-      on_conflict: for a feature of one kind in some records and of another in others: "error", or
-        "drop" to leave it out, with a warning and a comment in the schema.
+      record_type: as for `BeamSource`, as are the options not listed here.
+      infer_shape: set a shape for features that have the same number of values in all records.
+      int_domains: set the range of values of INT features.
+      string_domains: list the values of BYTES features that have at most this many distinct
+        values, all of them UTF-8; 0: of none.
+      content_domains: distinguish images, language and UTF-8 from other bytes, by all values.
+      on_conflict: for a feature that has different kinds in different records: "error", or "drop"
+        to omit it, with a warning and a comment in the schema.
 
     Raises:
-      SchemaError: in the pipeline, a feature has different kinds, or a column is of a type that no
+      SchemaError: in the pipeline, a feature has different kinds, or a column has a type that no
         feature can hold.
-      DecodeError: in the pipeline, a record is no message of `record_type`.
+      DecodeError: in the pipeline, a record is not a message of `record_type`.
       ValueError: as for `BeamSource`, as are the other errors.
     """
 

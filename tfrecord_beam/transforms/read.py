@@ -44,7 +44,7 @@ _PATTERNS_SHOWN = 3
 
 
 class FileSource(beam.PTransform):
-    """What transforms of files have in common: files to blocks, and where corrupt parts go."""
+    """The common part of transforms that read files: files to blocks, and corrupt parts."""
 
     def __init__(
         self,
@@ -85,19 +85,19 @@ class FileSource(beam.PTransform):
         )
 
     def _read_blocks(self, source: Any) -> tuple[beam.PCollection[RecordBlock], list[Any]]:
-        """Returns the blocks, and the PCollections of corrupt parts (none if they are errors)."""
+        """Returns the blocks, and the PCollections of corrupt parts (empty if they are errors)."""
         return self._read_ranges(self._find_ranges(source))
 
     def _find_ranges(self, source: Any) -> beam.PCollection[KeyedRange]:
         """Returns the ranges of the files."""
         ranges = self._split(source)
-        # Spreads them: some runners keep what one element gave on one worker.
+        # Distributes them: some runners keep all output of one element on one worker.
         return ranges | "Reshuffle" >> SpreadRanges()  # type: ignore[no-untyped-call]  # of Beam
 
     def _read_ranges(
         self, ranges: beam.PCollection[KeyedRange]
     ) -> tuple[beam.PCollection[RecordBlock], list[Any]]:
-        """Does what `_read_blocks` does, of ranges that were found."""
+        """Like `_read_blocks`, for given ranges."""
         collect = self._collect_corrupt
         read = ReadRange(
             self._options, collect_corrupt=collect, max_corrupt_records=self._max_corrupt_records
@@ -126,7 +126,7 @@ class FileSource(beam.PTransform):
                 "Expected file_pattern where the input is no PCollection of files, found none"
             )
         split = beam.ParDo(SplitPatterns(self._patterns, self._range_bytes, compression))
-        # Beam's Create would take two steps more, at 7 ms each of a pipeline's start.
+        # Beam's Create would take two more steps, each of which adds 7 ms to a pipeline's startup.
         once = source | "Impulse" >> beam.Impulse()
         return once | "Split" >> split.with_output_types(KeyedRange)
 
@@ -143,7 +143,7 @@ def _shorten(patterns: tuple[str, ...] | None) -> str:
 
 
 class CheckCoverage(beam.PTransform):
-    """Fails the pipeline when the ranges read of a file do not tile it."""
+    """Fails the pipeline if the ranges read of a file do not tile it."""
 
     def expand(self, covered: beam.PCollection[Any]) -> None:
         _ = (
@@ -160,15 +160,15 @@ def _check_file(found: tuple[str, Iterable[tuple[bool, int, int, int | None]]]) 
 
 
 class ReadRecordBlocks(FileSource):
-    """Reads TFRecord files as blocks: the source behind the others -> PCollection[RecordBlock].
+    """Reads TFRecord files as blocks, which other sources build on -> PCollection[RecordBlock].
 
-    A `RecordBlock` holds some megabytes of records as they stand in the file, and where each is.
-    For whoever builds transforms on records of their own: Beam handles one block at the cost of one
-    `bytes` element. Files are split into byte ranges, spread over the workers, and split further
-    while they are read where the runner does that. Each record comes exactly once, or the pipeline
-    fails: see `tfrecord_beam.records.reader`.
+    A `RecordBlock` holds some megabytes of records as stored in the file, and their positions. Use
+    it to build your own transforms on records: for Beam a block costs as much as one `bytes`
+    element. Files are split into byte ranges, which are distributed over the workers and, on
+    runners that support it, split further while they are read. Each record is read exactly once, or
+    the pipeline fails: see `tfrecord_beam.records.reader`.
 
-    Apply it to a pipeline with `file_pattern`, or without to a PCollection of paths, patterns,
+    Apply it to a pipeline with `file_pattern`, or without it to a PCollection of paths, patterns,
     `FileMetadata` (from `fileio.MatchFiles`, `MatchContinuously`), `ReadableFile`, or `WrittenFile`
     (from `WriteToTFRecord`).
 
@@ -179,22 +179,23 @@ class ReadRecordBlocks(FileSource):
 
     Args:
       file_pattern: path, pattern or folder, or several; see `tfrecord_beam.records.paths`. A file
-        that several of them mean is read once.
+        matched by several of them is read once.
       batch_size: records in each block; the last of a range may have fewer. None: as many as fit
-        `batch_bytes`.
+        into `batch_bytes`.
       batch_bytes: bound on the size of a block. None: 8 MiB without, 512 MiB with `batch_size`.
-      compression: "auto": what each file's content says, else its suffix. Or one codec for all.
-      validate_crc: False: the CRCs of records are not computed, and damaged payloads are handed on.
-        A record that ends beyond the file is an error still.
-      error_handler: Beam's error handler, which gets a `CorruptRecord` for each part that cannot be
+      compression: "auto": detected for each file from its content, else from its suffix. Or one
+        codec for all files.
+      validate_crc: False: the CRCs of records are not checked, and damaged payloads are passed on.
+        A record that extends beyond the end of the file is still an error.
+      error_handler: Beam error handler that receives a `CorruptRecord` for each part that cannot be
         read. None: such a part stops the pipeline.
       max_corrupt_records: fail if there are more of them. None: no limit.
-      desired_bundle_bytes: size of the ranges that files are cut into. A file that is no larger is
-        one range, which no runner splits. None: 32 to 128 MiB, by the size of all files.
+      desired_bundle_bytes: size of the ranges into which files are split. A file that is no larger
+        is one range, which no runner splits. None: 32 to 128 MiB, depending on the total size.
 
     Raises:
       ValueError: an option is out of range, or there is no pattern.
-      NoMatchError: a pattern means no file. Also a FileNotFoundError.
+      NoMatchError: a pattern matches no file. Also a FileNotFoundError.
       CorruptRecordError: in the pipeline, a part of a file cannot be read.
       CoverageError: in the pipeline, the ranges of a file do not tile it.
     """
@@ -233,8 +234,8 @@ class RawRecordBeamSource(FileSource):
       records = pipeline | RawRecordBeamSource("data/*.tfrecord")
 
     Args:
-      file_pattern: as for `ReadRecordBlocks`, as are the options that are not named here.
-      with_filename: give (path, record) pairs.
+      file_pattern: as for `ReadRecordBlocks`, as are the options not listed here.
+      with_filename: return (path, record) pairs.
 
     Raises:
       ValueError: as for `ReadRecordBlocks`, as are the other errors.
@@ -273,38 +274,37 @@ class RawRecordBeamSource(FileSource):
 class BeamSource(FileSource):
     """Reads the records of TFRecord files as Arrow batches -> PCollection[pa.RecordBatch].
 
-    Equal in result to ``RawRecordBeamSource | RawRecordToRecordBatch``, but no record becomes a
-    Python object on the way. Columns are `large_list<int64>`, `large_list<float>` or
-    `large_list<large_binary>`; a row is null where the record has no such feature, or one of no
-    kind. Records with steps have a struct column ``##SEQUENCE##`` besides, of lists of such lists,
-    one a step. Batches are whole: offset 0, not slices of larger ones.
+    The rows are those of ``RawRecordBeamSource | RawRecordToRecordBatch``, but no record becomes a
+    Python object in between. Columns are `large_list<int64>`, `large_list<float>` or
+    `large_list<large_binary>`; a row is null if the record lacks the feature, or the feature has no
+    kind. Records with steps also have a struct column ``##SEQUENCE##`` of lists of such lists, one
+    per step. Batches have offset 0 and are not slices of larger ones.
 
     Example::
 
       batches = pipeline | BeamSource("data/*.tfrecord", "schema.pbtxt", columns=["age"])
 
     Args:
-      file_pattern: as for `ReadRecordBlocks`, as are the options that are not named here.
+      file_pattern: as for `ReadRecordBlocks`, as are the options not listed here.
       schema: a TFMD `Schema`, a serialized one, or the path of its file. None: each batch has the
-        columns that its records show, in byte order of their names. "infer": those that all records
-        of all files show, which are read once in this process, when the source is made.
-      columns: names of the columns to decode, in the order wanted; None: all. Of records with steps
+        columns found in its records, in byte order of their names. "infer": the columns found in
+        all records of all files, which are read once in this process, when the source is created.
+      columns: names of the columns to decode, in output order; None: all. For records with steps
         ``##SEQUENCE##`` means all fields of the struct, and ``##SEQUENCE##.NAME`` one of them.
-      batch_size: rows of each batch; the last of a byte range may have fewer, and so may one that
-        meets another bound: `batch_bytes`, or 16 Mi rows times columns.
+      batch_size: rows of each batch; the last of a byte range may have fewer, and so may a batch
+        that reaches another bound: `batch_bytes`, or 16 Mi rows times columns.
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
         with `batch_size`.
       raw_record_column_name: name of a last column with each record's own bytes.
-      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
-        or "ByteArray", to have them as they are, in a column "byteArray" or
-        `raw_record_column_name`.
-      partition_columns: "hive": each folder ``name=value`` on a file's path is a column too, of the
-        kind that the schema says, else of bytes; see `tfrecord_beam.records.partition_columns`.
-      with_filename: give (path, batch) pairs.
+      record_type: type of the records: "Example", "SequenceExample" or "ExampleListWithContext"; or
+        "ByteArray" for undecoded records, in a column "byteArray" or `raw_record_column_name`.
+      partition_columns: "hive": each folder ``name=value`` on a file's path also becomes a column,
+        of the kind in the schema, else of bytes; see `tfrecord_beam.records.partition_columns`.
+      with_filename: return (path, batch) pairs.
 
     Raises:
       SchemaError: the schema cannot be used, or a column is not in it. Also a ValueError.
-      DecodeError: in the pipeline, a record is no message of `record_type`, or does not fit the
+      DecodeError: in the pipeline, a record is not a message of `record_type`, or does not fit the
         schema.
       ValueError: as for `ReadRecordBlocks`, as are the other errors; "infer" without
         `file_pattern`.

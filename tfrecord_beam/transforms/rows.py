@@ -1,7 +1,7 @@
-"""The transforms between record batches and Beam's rows, which have a schema of their own.
+"""The transforms between record batches and Beam rows with a Beam schema.
 
-Rows are what Beam's SQL, YAML, data frames and cross-language transforms take. Each is a Python
-object, where a batch is one for all of its rows: they are for what needs them.
+Beam's SQL, YAML, data frames and cross-language transforms need such rows. Each row is a Python
+object, so they cost much more than batches: use them only where needed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ROW_TYPES: dict[pa.DataType, type] = {
 
 
 def _row_type(schema: pa.Schema) -> RowTypeConstraint:
-    """Returns the type of Beam rows with the columns of batches; any value may be missing."""
+    """Returns the type of Beam rows with these columns; all fields are optional."""
     return RowTypeConstraint.from_fields(
         [(field.name, _value_type(field.type)) for field in schema]
     )
@@ -51,15 +51,15 @@ def _value_type(column: pa.DataType) -> Any:
 
 @beam.typehints.with_input_types(pa.RecordBatch)
 class ToRows(beam.PTransform):
-    """Gives each row of batches as a Beam row: PCollection[pa.RecordBatch] -> PCollection[Row].
+    """Converts batches to Beam rows: PCollection[pa.RecordBatch] -> PCollection[Row].
 
-    The rows have a schema that Beam knows, as its YAML, data frames and transforms of other
-    languages need. A feature is a sequence of int64, float or bytes, None where it is missing.
+    The rows have a Beam schema, which Beam YAML, data frames and cross-language transforms require.
+    A feature is a sequence of int64, float or bytes, or None if it is missing.
 
-    Beam's `to_dataframe` takes the rows where they have `scalars` and `strings`, and `FromRows`
-    what its `to_pcollection` gives. A DoFn whose `process_batch` takes `pa.Table` has them in
-    tables again (without ``from __future__ import annotations``, which Beam does not see through).
-    `SqlTransform` takes rows with a schema, too, by a service in Java; that was not tested.
+    With `scalars` and `strings`, Beam's `to_dataframe` accepts the rows; `FromRows` accepts the
+    output of its `to_pcollection`. A DoFn whose `process_batch` takes `pa.Table` gets them as
+    tables again (without ``from __future__ import annotations``, which Beam does not resolve).
+    `SqlTransform` also accepts rows with a schema, through a Java service; this was not tested.
 
     Example::
 
@@ -67,17 +67,19 @@ class ToRows(beam.PTransform):
       ages = rows | beam.Map(lambda row: row.age)
 
     Args:
-      schema: what `BeamSource` takes. All its features are fields of the rows, unless `columns`
-        says which; what batches have besides is left out.
-      columns: names of the columns to give, in the order wanted; None: all.
-      scalars: True: single values instead of sequences for features that have at most one, by the
-        schema; or their names.
-      strings: True: str instead of bytes for features that are text, by the schema; or their names.
+      schema: as for `BeamSource`. All its features are fields of the rows, unless `columns` selects
+        some; other columns of the batches are ignored.
+      columns: names of the columns to convert, in output order; None: all.
+      scalars: True: scalars instead of sequences for features that have at most one value according
+        to the schema; or their names.
+      strings: True: str instead of bytes for features that are text according to the schema; or
+        their names.
 
     Raises:
       SchemaError: the schema cannot be used, or a name is not in it; in the pipeline, a batch has
         other columns.
-      DecodeError: in the pipeline, a row has several values for a scalar, or text that is no UTF-8.
+      DecodeError: in the pipeline, a row has several values for a scalar, or text that is not
+        UTF-8.
     """
 
     def __init__(
@@ -139,24 +141,24 @@ def _select(batch: pa.RecordBatch, planned: pa.Schema) -> pa.RecordBatch:
 
 
 class FromRows(beam.PTransform):
-    """Puts rows together to batches: PCollection of rows -> PCollection[pa.RecordBatch].
+    """Converts rows to batches: PCollection of rows -> PCollection[pa.RecordBatch].
 
-    Rows are Beam's, mappings, NamedTuples or dataclasses, of values or sequences of them. Batches
-    of about a thousand are what `BeamSource` would read of the records that `WriteToTFRecord` makes
-    of the rows: each feature is a list. That transform takes rows too, without this one. Windows
-    and timestamps of batches are as for `RawRecordToRecordBatch`.
+    Rows are Beam rows, mappings, NamedTuples or dataclasses, of values or sequences of them.
+    Batches have about a thousand rows, in the form that `BeamSource` would read after
+    `WriteToTFRecord` had written the rows: each feature is a list. (`WriteToTFRecord` itself
+    accepts rows directly.) Windows and timestamps of batches are as for `RawRecordToRecordBatch`.
 
     Example::
 
       batches = rows | FromRows("schema.pbtxt")
 
     Args:
-      schema: what `BeamSource` takes: the features that each row may have, and no others; they are
-        columns of each batch, also where no row shows them. None: those that the rows show.
+      schema: as for `BeamSource`: rows may have only its features, and each batch has all of them
+        as columns, even if no row has a value. None: the columns are those found in the rows.
 
     Raises:
       SchemaError: the schema cannot be used; in the pipeline, rows do not fit it.
-      EncodeError: in the pipeline, an element is no row, or no feature can hold a value.
+      EncodeError: in the pipeline, an element is not a row, or no feature can hold a value.
     """
 
     def __init__(self, schema: SchemaSource | None = None) -> None:
@@ -183,5 +185,5 @@ class _MakeBatch(LibraryDoFn):
         batch = convert_elements(rows, self._types)
         if not isinstance(batch, pa.RecordBatch):
             raise EncodeError(f"Expected rows, found {describe(rows[0])}")
-        # Records are the one form that is sure to hold what a feature holds, and fast.
+        # Encoding to records and back is fast, and sure to give what a feature can hold.
         yield self._decoder.decode_records(self._encoder.encode_records(batch))
