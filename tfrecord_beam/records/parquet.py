@@ -18,7 +18,6 @@ from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.records.batch_stream import rebatch
 from tfrecord_beam.records.convert.formats import Format, reading
 from tfrecord_beam.records.convert.parquet_file import OpenFile, RowGroups, iter_parquet
-from tfrecord_beam.records.reader import BLOCK_BYTES
 from tfrecord_beam.schema.arrow import arrow_type
 from tfrecord_beam.schema.encoding import kind_of, to_features
 from tfrecord_beam.schema.features import check_kinds
@@ -71,7 +70,6 @@ def _read(
                 columns=schema.names,
                 row_groups=range(groups.start, groups.stop),
                 batch_rows=batch_size,
-                batch_bytes=BLOCK_BYTES,
             ):
                 try:
                     yield to_lists(batch, schema)

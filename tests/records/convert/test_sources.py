@@ -14,7 +14,7 @@ from google.protobuf import text_format
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import CorruptRecordError, DecodeError, SchemaError
-from tfrecord_beam.records.convert import csv_file, sources
+from tfrecord_beam.records.convert import csv_file, parquet_file
 from tfrecord_beam.records.convert.formats import Format, choose_format
 from tfrecord_beam.records.convert.sources import iter_file
 from tfrecord_beam.records.convert.targets import write_file
@@ -49,7 +49,7 @@ def test_batches_of_large_rows_are_small(
     path = tmp_path / "a.parquet"
     table = pa.table({"image": [bytes([i]) * 1000 for i in range(50)]})
     pq.write_table(table, path, use_dictionary=False, compression="none")
-    monkeypatch.setattr(sources, "_PARQUET_BATCH_BYTES", 10_000)
+    monkeypatch.setattr(parquet_file, "_BATCH_BYTES", 10_000)
     batches = list(iter_file(path.open("rb"), str(path), Format.PARQUET))
     assert len(batches) >= 5
     assert pa.Table.from_batches(batches) == table

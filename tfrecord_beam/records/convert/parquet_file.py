@@ -11,12 +11,14 @@ import pyarrow.parquet
 
 from tfrecord_beam.records.convert.formats import Format, reading
 from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.reader import BLOCK_BYTES
 from tfrecord_beam.schema.names import check_known
 
 OpenFile = Callable[[str], BinaryFile]
 
-_BATCH_ROWS = 1 << 16
-"""The most rows of a batch where no number was asked for."""
+_BATCH_ROWS, _BATCH_BYTES = 1 << 16, BLOCK_BYTES
+"""The most rows, and about the most bytes, of a batch where no number of rows was asked for. With
+64 MiB, too much to be kept for the next batch, images and long lists took twice as long."""
 
 
 class RowGroups(NamedTuple):
@@ -73,7 +75,6 @@ def iter_parquet(
     columns: Sequence[str] | None = None,
     row_groups: range | None = None,
     batch_rows: int | None = None,
-    batch_bytes: int,
 ) -> Iterator[pa.RecordBatch]:
     """Yields the rows of a file, in their order.
 
@@ -81,8 +82,7 @@ def iter_parquet(
       raw: the file, which is not closed.
       columns: names of those to read, which come in the file's order; None: all.
       row_groups: numbers of those to read; None: all.
-      batch_rows: rows of a batch at most. None: as many as have about `batch_bytes`.
-      batch_bytes: about the most bytes of a batch where no number of rows was asked for.
+      batch_rows: rows of a batch at most. None: as many as have about 8 MiB.
 
     Raises:
       SchemaError: there is no such column.
@@ -95,7 +95,7 @@ def iter_parquet(
     if batch_rows is None:
         groups = (file.metadata.row_group(number) for number in numbers)
         row_bytes = max((_row_bytes(group, columns) for group in groups), default=0)
-        batch_rows = min(_BATCH_ROWS, max(1, batch_bytes // max(row_bytes, 1)))
+        batch_rows = min(_BATCH_ROWS, max(1, _BATCH_BYTES // max(row_bytes, 1)))
     yield from file.iter_batches(batch_rows, numbers, columns)
 
 

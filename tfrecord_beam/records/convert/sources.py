@@ -21,8 +21,6 @@ from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.writing.elements import RowTypes, convert_elements, row_types
 from tfrecord_beam.schema.arrow import project_batch
 
-_PARQUET_BATCH_BYTES = 64 << 20
-
 _JSON_BLOCK_BYTES = 1 << 20
 
 _ARROW_MAGIC = b"ARROW1"
@@ -79,9 +77,7 @@ def _iter_batches(
     if file_format is Format.JSON:
         return _iter_json(raw, path, row_types(schema))
     if file_format is Format.PARQUET:
-        return iter_parquet(
-            raw, columns=columns, row_groups=row_groups, batch_bytes=_PARQUET_BATCH_BYTES
-        )
+        return iter_parquet(raw, columns=columns, row_groups=row_groups)
     return _iter_arrow(raw)
 
 
