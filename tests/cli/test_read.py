@@ -42,6 +42,7 @@ def test_columns(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> N
     assert [column["name"] for column in json.loads(out)["columns"]] == ["day", "nam"]
     assert err.startswith("tfrecord-beam: warning: Expected columns among 'age', 'day', ")
     assert err.endswith("found 'nam', which no record has (did you mean 'name'?)\n")
+    assert err.count("which no record has") == 1
     assert main([*command, "day,name"]) == 0
     assert not capfd.readouterr().err
 

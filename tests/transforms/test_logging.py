@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import logging
 import pathlib
+from typing import Any
 
 import apache_beam as beam
 import pytest
 from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 from apache_beam.transforms.error_handling import ErrorHandler
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.frames import framed
 from tests.records.reading import flip, frame_starts
 from tests.records.writing.folders import paths_in
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import run
-from tfrecord_beam import BeamSource, WriteToTFRecord
+from tests.wire import entry, example, int64
+from tfrecord_beam import BeamSource, DecodeRecordBlocks, ReadRecordBlocks, WriteToTFRecord
+
+SCHEMA_OF_AGES = schema_pb2.Schema(feature=[{"name": "age", "type": "INT"}])
 
 
 @pytest.fixture
@@ -57,3 +62,44 @@ def test_corrupt_records_are_not_named(
     with beam.Pipeline(runner=FnApiRunner()) as pipeline, ErrorHandler(beam.Map(id)) as handler:
         _ = pipeline | BeamSource(file, error_handler=handler)
     assert lines(log) == [f"Reading {file}"]
+
+
+LOST = (
+    "Expected columns among 'age', 'day', 'name', found 'agee', which no record has "
+    "(did you mean 'age'?)"
+)
+
+
+@pytest.mark.parametrize("schema", [None, SCHEMA_OF_AGES])
+@pytest.mark.parametrize("with_blocks", [False, True])
+def test_columns_that_no_record_has_are_named_once(
+    tmp_path: pathlib.Path,
+    log: pytest.LogCaptureFixture,
+    schema: schema_pb2.Schema | None,
+    with_blocks: bool,
+) -> None:
+    """A schema says which columns there are before anything is read."""
+    for day, feature in (("1", "age"), ("2", "age"), ("3", "name")):
+        (tmp_path / f"day={day}").mkdir()
+        record = example(entry("age", int64(1)), entry("name", int64(2)), entry(feature, int64(3)))
+        (tmp_path / f"day={day}" / "a").write_bytes(framed(*[record] * 50))
+    columns = ["age"] if schema else ["agee", "day", "name"]
+    options: Any = {"columns": columns, "partition_columns": "hive"}
+    if with_blocks:
+        source = [ReadRecordBlocks(tmp_path, batch_size=5), DecodeRecordBlocks(schema, **options)]
+    else:
+        source = [BeamSource(tmp_path, schema, batch_size=5, desired_bundle_bytes=100, **options)]
+    result = run(*source)
+    assert sum(batch.num_rows for batch in result.elements) == 150
+    warned = [each.getMessage() for each in log.records if each.levelno == logging.WARNING]
+    assert warned == ([] if schema else [LOST])
+    assert result.in_namespace("tfrecord_beam").get("lost_columns", 0) == len(warned)
+
+
+def test_column_that_only_one_record_has_is_not_lost(
+    tmp_path: pathlib.Path, log: pytest.LogCaptureFixture
+) -> None:
+    records = [example(entry("age", int64(1)))] * 99 + [example(entry("rare", int64(1)))]
+    (tmp_path / "a").write_bytes(framed(*records))
+    run(BeamSource(tmp_path / "a", columns=["age", "rare"], batch_size=5))
+    assert not [each for each in log.records if each.levelno == logging.WARNING]

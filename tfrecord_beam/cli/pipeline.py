@@ -37,6 +37,8 @@ from tfrecord_beam.transforms.report import WriteReport
 _IN_PROCESS = "apache_beam.runners.portability.fn_api_runner.FnApiRunner"
 """The default runner. Beam's DirectRunner may download another runner and delegate to it."""
 
+_LOST_COLUMNS_LOGGER = logging.getLogger("tfrecord_beam.transforms.lost_columns")
+
 _SAMPLE_BATCHES = 2
 _SAMPLE_ROWS = 3
 
@@ -236,6 +238,7 @@ def _to_json(summary: Summary) -> str:
 def _run(pipeline: beam.Pipeline) -> Any:
     """Runs a pipeline and returns its result; any failure is raised as an error of the library."""
     logging.getLogger("apache_beam.runners.common").addFilter(_is_no_error_of_ours)
+    _LOST_COLUMNS_LOGGER.disabled = True  # the verb prints this warning itself
     try:
         result = pipeline.run()
         result.wait_until_finish()
@@ -245,6 +248,8 @@ def _run(pipeline: beam.Pipeline) -> Any:
         # Runners in other processes return the worker's traceback as text, with the error last.
         lines = str(error).strip().splitlines() or [repr(error)]
         raise TFRecordBeamError(f"The pipeline failed: {lines[-1]}") from error
+    finally:
+        _LOST_COLUMNS_LOGGER.disabled = False
     return result
 
 

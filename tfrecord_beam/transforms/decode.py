@@ -11,6 +11,7 @@ import pyarrow as pa
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
+from tfrecord_beam.records.lost_columns import find_lost
 from tfrecord_beam.records.partition_columns import PartitionColumns, choose_decoder
 from tfrecord_beam.schema.arrow import RecordType, decode_plan, plan_names
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -28,7 +29,10 @@ from tfrecord_beam.transforms.corrupt import (
 )
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import fetch_schema
+from tfrecord_beam.transforms.lost_columns import WarnOfLostColumns, warn_of_lost_columns
 from tfrecord_beam.transforms.workers import LibraryDoFn
+
+_LOST = "lost"
 
 _Decode = Callable[[Any, OnCorrupt | None], Iterator[pa.RecordBatch]]
 
@@ -68,10 +72,15 @@ class _Decoding(beam.PTransform):
         return self._shown
 
     def _decode(
-        self, elements: beam.PCollection[Any], function: _Decode
+        self,
+        elements: beam.PCollection[Any],
+        function: _Decode,
+        warn_of_lost: WarnOfLostColumns | None = None,
     ) -> beam.PCollection[pa.RecordBatch]:
         collect = self._error_handler is not None
-        batches, corrupt = decode(elements, function, collect_corrupt=collect)
+        batches, corrupt = decode(
+            elements, function, collect_corrupt=collect, warn_of_lost=warn_of_lost
+        )
         handle_corrupt(corrupt, self._error_handler, self._max_corrupt_records)
         return batches
 
@@ -118,6 +127,7 @@ class DecodeRecordBlocks(_Decoding):
         self._decoder = choose_decoder(
             self._plan, record_type, partition_columns, only_planned=columns is not None
         )
+        self._warn_of_lost = warn_of_lost_columns(schema, columns, record_type, partition_columns)
         self._partition_columns = partition_columns
 
     def display_data(self) -> dict[str, object]:
@@ -125,7 +135,7 @@ class DecodeRecordBlocks(_Decoding):
         return {**super().display_data(), **shown}
 
     def expand(self, blocks: beam.PCollection[RecordBlock]) -> beam.PCollection[pa.RecordBatch]:
-        return self._decode(blocks, self._decoder.iter_block)
+        return self._decode(blocks, self._decoder.iter_block, self._warn_of_lost)
 
 
 @beam.typehints.with_input_types(bytes)
@@ -189,6 +199,7 @@ def decode(
     *,
     collect_corrupt: bool,
     with_filename: bool = False,
+    warn_of_lost: WarnOfLostColumns | None = None,
 ) -> tuple[beam.PCollection[Any], list[Any]]:
     """Returns the batches of blocks or lists of records, and the PCollections of corrupt records.
 
@@ -197,9 +208,16 @@ def decode(
       function: a method of a `RecordDecoder`.
       collect_corrupt: collect records that cannot be decoded instead of raising.
       with_filename: return (path, batch) pairs; only for blocks.
+      warn_of_lost: warns about columns that no record has; only for blocks. None: no warning, as in
+        unbounded pipelines, which never know that there are no more records.
     """
-    do_fn = _DecodeFn(function, collect_corrupt, with_filename)
-    outputs = elements | "Decode" >> beam.ParDo(do_fn).with_outputs(CORRUPT, main="batches")
+    if not elements.is_bounded:
+        warn_of_lost = None
+    watched = warn_of_lost.columns if warn_of_lost else ()
+    do_fn = _DecodeFn(function, collect_corrupt, with_filename, watched)
+    outputs = elements | "Decode" >> beam.ParDo(do_fn).with_outputs(CORRUPT, _LOST, main="batches")
+    if warn_of_lost:
+        _ = outputs[_LOST] | "WarnOfLostColumns" >> warn_of_lost
     batches = outputs.batches
     batches.element_type = pa.RecordBatch
     if with_filename:
@@ -208,18 +226,31 @@ def decode(
 
 
 class _DecodeFn(LibraryDoFn):
-    def __init__(self, function: _Decode, collect_corrupt: bool, with_filename: bool) -> None:
+    def __init__(
+        self,
+        function: _Decode,
+        collect_corrupt: bool,
+        with_filename: bool,
+        watched: Sequence[str],
+    ) -> None:
         self._function = function
         self._timer = metrics.Timer("decode_msec")
         self._collect_corrupt = collect_corrupt
         self._with_filename = with_filename
+        self._watched = watched
 
     def process(self, element: Any) -> Iterator[Any]:
         corrupt: list[CorruptRecord] = []
+        lost = list(self._watched)
+        has_rows = False
         on_corrupt = corrupt.append if self._collect_corrupt else None
         for batch in self._timer.measure(self._function(element, on_corrupt)):
             yield from take_corrupt(corrupt)
             if batch.num_rows:
                 metrics.count("batches")
                 metrics.count_kernel()
+                lost = find_lost(lost, batch) if lost else lost
+                has_rows = True
                 yield (element.file, batch) if self._with_filename else batch
+        if self._watched and has_rows:
+            yield beam.pvalue.TaggedOutput(_LOST, (element.file, frozenset(lost)))

@@ -29,6 +29,7 @@ from tfrecord_beam.transforms.corrupt import (
 from tfrecord_beam.transforms.decode import decode
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, fetch_schema
+from tfrecord_beam.transforms.lost_columns import warn_of_lost_columns
 from tfrecord_beam.transforms.source import (
     COVERED,
     KeyedRange,
@@ -291,6 +292,8 @@ class BeamSource(FileSource):
         all records of all files, which are read once in this process, when the source is created.
       columns: names of the columns to decode, in output order; None: all. For records with steps
         ``##SEQUENCE##`` means all fields of the struct, and ``##SEQUENCE##.NAME`` one of them.
+        Without a schema, a warning in the log names those that no record has, except in unbounded
+        pipelines.
       batch_size: rows of each batch; the last of a byte range may have fewer, and so may a batch
         that reaches another bound: `batch_bytes`, or 16 Mi rows times columns.
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
@@ -355,6 +358,9 @@ class BeamSource(FileSource):
         self._decoder = choose_decoder(
             plan, record_type, partition_columns, only_planned=columns is not None
         )
+        self._warn_of_lost = warn_of_lost_columns(
+            schema, columns, record_type, partition_columns, options
+        )
         self._decoding = {
             "columns": plan_names(plan),
             "raw_record_column_name": raw_record_column_name,
@@ -377,6 +383,7 @@ class BeamSource(FileSource):
             self._decoder.iter_block,
             collect_corrupt=self._error_handler is not None,
             with_filename=self._with_filename,
+            warn_of_lost=self._warn_of_lost,
         )
         self._handle_corrupt(corrupt, undecodable)
         return batches

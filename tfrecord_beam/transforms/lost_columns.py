@@ -1,0 +1,98 @@
+"""A warning about columns that were requested by name, without a schema, and that no record has."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+from collections.abc import Callable, Iterable, Sequence
+
+import apache_beam as beam
+from apache_beam.transforms.window import GlobalWindows
+
+from tfrecord_beam.records.lost_columns import describe_lost, first_columns
+from tfrecord_beam.records.partition_columns import PartitionColumns
+from tfrecord_beam.records.reader import ReadOptions
+from tfrecord_beam.schema.arrow import RecordType
+from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.transforms import metrics
+from tfrecord_beam.transforms.filesystem import BeamFileSystem
+from tfrecord_beam.transforms.workers import LibraryDoFn
+
+_logger = logging.getLogger(__name__)
+
+Lost = tuple[str, frozenset[str]]
+"""The file of a block of records, and the requested columns that none of these records has."""
+
+
+def warn_of_lost_columns(
+    schema: SchemaSource | None,
+    columns: Sequence[str] | None,
+    record_type: RecordType,
+    partition_columns: PartitionColumns | None,
+    options: ReadOptions = ReadOptions(),
+) -> WarnOfLostColumns | None:
+    """Returns the warning for columns that may turn out to be lost; None if none can be.
+
+    Args:
+      schema: as for `BeamSource`. With one, a name that it lacks is an error already.
+      columns: the requested names.
+      record_type: what the records are.
+      partition_columns: whether folders are columns.
+      options: how the files are read.
+    """
+    if schema is not None or columns is None or record_type == "ByteArray":
+        return None
+    find_known = functools.partial(
+        first_columns,
+        options=options,
+        record_type=record_type,
+        partition_columns=partition_columns,
+        file_system=BeamFileSystem(),
+    )
+    return WarnOfLostColumns(columns, find_known)
+
+
+class WarnOfLostColumns(beam.PTransform):
+    """Logs one warning about the columns that no record has, and counts them: PCollection[Lost].
+
+    Args:
+      columns: the requested names.
+      find_known: returns the names of the columns in a file, for the text of the warning.
+    """
+
+    def __init__(self, columns: Sequence[str], find_known: Callable[[str], list[str]]) -> None:
+        super().__init__()
+        self.columns = tuple(columns)
+        self._find_known = find_known
+
+    def expand(self, lost: beam.PCollection[Lost]) -> None:
+        intersect = beam.CombineGlobally(_intersect).without_defaults()
+        _ = (
+            lost
+            | "InOneWindow" >> beam.WindowInto(GlobalWindows())
+            | "Intersect" >> intersect.with_output_types(Lost)
+            | "Warn" >> beam.ParDo(_Warn(self.columns, self._find_known))
+        )
+
+
+def _intersect(lost: Iterable[Lost]) -> Lost:
+    files, names = zip(*lost, strict=True)
+    return min(files), functools.reduce(frozenset.intersection, names)
+
+
+class _Warn(LibraryDoFn):
+    def __init__(self, columns: Sequence[str], find_known: Callable[[str], list[str]]) -> None:
+        self._columns = columns
+        self._find_known = find_known
+
+    def process(self, element: Lost) -> None:
+        file, names = element
+        if not names:
+            return
+        known: list[str] = []
+        with contextlib.suppress(OSError):  # the file may be gone by now
+            known = self._find_known(file)
+        if text := describe_lost([name for name in self._columns if name in names], known):
+            metrics.count("lost_columns", len(names))
+            _logger.warning(text)
