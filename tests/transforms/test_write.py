@@ -43,6 +43,7 @@ from tfrecord_beam import (
     write_table,
 )
 from tfrecord_beam.kernel.reference.protos import Example
+from tfrecord_beam.records.writing.bundle import BundleResult
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.transforms import write_steps
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
@@ -356,6 +357,23 @@ def test_sessions_need_a_number_of_shards(tmp_path: pathlib.Path, options: dict[
     with pytest.raises(ValueError, match=r"^Expected num_shards for windows that merge \(sessions"):
         write_sessions = WriteToTFRecord(tmp_path / "a", **options)
         run(beam.Create(RECORDS), beam.WindowInto(Sessions(30)), write_sessions)
+
+
+def test_one_worker_sees_no_segments(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[BundleResult] = []
+
+    def plan_files(self: WriteSteps, _: bytes, results: list[BundleResult], *others: Any) -> Any:
+        seen.extend(results)
+        return real(self, _, results, *others)
+
+    real = WriteSteps.plan_files
+    monkeypatch.setattr(WriteSteps, "plan_files", plan_files)
+    files = written(run(InBundles(RECORDS), WriteToTFRecord(tmp_path / "a", num_shards=3)))
+    check_files(tmp_path, files)
+    assert sum(result.num_records for result in seen) == len(RECORDS)
+    assert all(result.segments == {} for result in seen)
 
 
 def test_display_data_and_label(tmp_path: pathlib.Path) -> None:

@@ -1,8 +1,9 @@
 """The transform that writes TFRecord files: wiring only.
 
-Elements -> what bundles wrote -> [merged files] -> files in place. What all workers did meets in
-one place as the side input of a step that runs once; what many are to do is spread by a grouping.
-Either way it is settled before the next step begins: a step that is run again finds the same.
+Elements -> what bundles wrote -> [merged files] -> files in place. The totals of all bundles meet
+in one worker, as a side input of a step that runs once; the work on each file is distributed by a
+grouping. Both make their input final before the next step begins: a step that is retried sees the
+same input again.
 """
 
 from __future__ import annotations
@@ -266,13 +267,14 @@ class WriteToTFRecord(beam.PTransform):
         merged: Any = ()
         if not self._options.is_direct:
             merged = AsList(
-                once
-                | "PlanMerges" >> beam.ParDo(Apply(steps.plan_merges), AsList(results))
-                | "SpreadMerges" >> beam.GroupByKey()
+                results
+                | "ListSegments" >> beam.ParDo(Apply(steps.list_segments))
+                | "GroupByFile" >> beam.GroupByKey()
                 | "Merge" >> beam.ParDo(Apply(steps.merge), write)
             )
+        totals = results | "Totals" >> beam.ParDo(Apply(steps.drop_segments))
         planned = once | "PlanFiles" >> beam.ParDo(
-            Apply(steps.plan_files), AsList(results), merged, write, is_windowed
+            Apply(steps.plan_files), AsList(totals), merged, write, is_windowed
         ).with_outputs(ENDING, main="publications")
         in_place = (
             planned.publications

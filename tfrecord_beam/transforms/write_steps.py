@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -33,7 +35,7 @@ from tfrecord_beam.records.writing.publish import (
     publish_locally,
     tell_what_is_there,
 )
-from tfrecord_beam.records.writing.segments import find_spills
+from tfrecord_beam.records.writing.segments import Destination, Segment, find_spills
 from tfrecord_beam.records.writing.shards import Merge, ShardFile, merge, plan_merges
 from tfrecord_beam.records.writing.start import (
     StartedWrite,
@@ -62,6 +64,9 @@ bundles 160 MB at most.
 _MOST_WRITERS = 100
 """Windows for which a bundle has something in memory."""
 
+_Key = tuple[Any, ...]
+"""A `Destination` as Beam encodes it for a key."""
+
 
 class WriteSteps:
     """What the steps do, each with Beam's file systems."""
@@ -87,12 +92,18 @@ class WriteSteps:
         self._encode_timer.add(writer.encode_seconds)
         return result
 
-    def plan_merges(self, _: bytes, results: Sequence[BundleResult]) -> Iterator[tuple[int, Merge]]:
-        return enumerate(plan_merges(result.segments for result in results))
+    def list_segments(self, result: BundleResult) -> Iterator[tuple[_Key, list[Segment]]]:
+        for destination, segments in result.segments.items():
+            yield tuple(destination), segments
 
-    def merge(self, keyed: tuple[int, Iterable[Merge]], write: StartedWrite) -> Iterator[ShardFile]:
-        for pieces in keyed[1]:
-            yield from self.merge_one(pieces, write)
+    def drop_segments(self, result: BundleResult) -> Iterator[BundleResult]:
+        yield dataclasses.replace(result, segments={})
+
+    def merge(
+        self, keyed: tuple[_Key, Iterable[list[Segment]]], write: StartedWrite
+    ) -> Iterator[ShardFile]:
+        destination = Destination(*keyed[0])
+        yield from self.merge_one(Merge(destination, list(itertools.chain(*keyed[1]))), write)
 
     def merge_one(self, pieces: Merge, write: StartedWrite) -> list[ShardFile]:
         with (
