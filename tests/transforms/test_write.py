@@ -8,6 +8,7 @@ import itertools
 import pathlib
 import socket
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -43,8 +44,9 @@ from tfrecord_beam import (
     write_table,
 )
 from tfrecord_beam.kernel.reference.protos import Example
-from tfrecord_beam.records.writing.bundle import BundleResult
+from tfrecord_beam.records.writing.bundle import BundleResult, check_results
 from tfrecord_beam.records.writing.options import WriteOptions
+from tfrecord_beam.records.writing.shards import ShardFile
 from tfrecord_beam.transforms import write_steps
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 from tfrecord_beam.transforms.write_steps import WriteLocally, WriteSteps
@@ -364,12 +366,11 @@ def test_one_worker_sees_no_segments(
 ) -> None:
     seen: list[BundleResult] = []
 
-    def plan_files(self: WriteSteps, _: bytes, results: list[BundleResult], *others: Any) -> Any:
+    def check(results: Sequence[BundleResult], files: Sequence[ShardFile]) -> None:
         seen.extend(results)
-        return real(self, _, results, *others)
+        check_results(results, files)
 
-    real = WriteSteps.plan_files
-    monkeypatch.setattr(WriteSteps, "plan_files", plan_files)
+    monkeypatch.setattr(write_steps, "check_results", check)
     files = written(run(InBundles(RECORDS), WriteToTFRecord(tmp_path / "a", num_shards=3)))
     check_files(tmp_path, files)
     assert sum(result.num_records for result in seen) == len(RECORDS)
