@@ -1,4 +1,4 @@
-"""Records that are not looked into, as one column of bytes."""
+"""Opaque records as a column of bytes."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ByteArrayDecoder:
-    """Does for records of any content what the kernel's decoders do for messages. None fails.
+    """Like the kernel's decoders, for records with any content. No record fails.
 
     Args:
-      column: name of the one column, `large_list<large_binary>` with one value a row.
+      column: name of the only column, `large_list<large_binary>` with one value per row.
     """
 
     def __init__(self, column: str) -> None:
@@ -37,7 +37,7 @@ class ByteArrayDecoder:
     ) -> tuple[pa.RecordBatch, list[DecodeFailure]]:
         """Returns the batch of the first `max_cells` records of a block, and no failures."""
         offsets, lengths = offsets[:max_cells], lengths[:max_cells]
-        # As if the bytes between two records were a value of their own, which is not taken.
+        # Treats the bytes between two records as values, too, and then takes every other value.
         bounds = np.stack([offsets, offsets + lengths], axis=1).ravel()
         values = _binary_array(bounds, data)
         return self._batch(values.take(pa.array(np.arange(0, len(bounds), 2)))), []
@@ -52,7 +52,7 @@ class ByteArrayDecoder:
         """Returns the batch of the first `max_cells` records, and no failures.
 
         Raises:
-          TypeError: a record is no bytes.
+          TypeError: a record is not bytes.
         """
         records = records[:max_cells]
         data = b"".join(records)

@@ -1,4 +1,4 @@
-"""One table of batches that each show what columns they have."""
+"""Concatenates batches with different columns to one table."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def concat_batches(
 ) -> pa.Table:
     """Returns one table of batches that were decoded by one plan.
 
-    A column, or a field of the struct column, that a batch does not show is null there.
+    A column, or a field of the struct column, that is missing from a batch is null there.
 
     Args:
-      batches: what to put together.
-      plan: that of all of them.
+      batches: the batches to concatenate.
+      plan: the plan of all of them.
       known: columns that the table has in any case, with their types; None: those of the plan.
 
     Raises:
-      DecodeError: a feature is of one kind in some batches and of another in others.
+      DecodeError: a feature has different kinds in different batches.
     """
     fields = (plan_schema(plan) or ()) if known is None else known
     types: dict[str, pa.DataType] = {field.name: field.type for field in fields}
@@ -40,7 +40,7 @@ def concat_batches(
 
 
 def _merge(known: pa.DataType, found: pa.DataType, name: str) -> pa.DataType:
-    """Returns the type of which both are, null being of any."""
+    """Returns the common type of both, where null can become any type."""
     if known == found or pa.types.is_null(found):
         return known
     if pa.types.is_null(known):
@@ -75,7 +75,7 @@ def order_names(names: Iterable[str], plan: RecordPlan) -> list[str]:
 
 
 def _ordered_struct(struct: pa.StructType, columns: tuple[Column, ...] | None) -> pa.StructType:
-    """Returns the struct with its fields by name; planned ones keep their order as it is."""
+    """Returns the struct with its fields sorted by name; planned fields keep their order."""
     if columns is not None:
         return struct
     return pa.struct(sorted(struct, key=lambda field: field.name.encode()))
@@ -87,7 +87,7 @@ def _conform(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _convert(array: pa.Array, wanted: pa.DataType) -> pa.Array:
-    """Returns the array with nulls of the type that is wanted."""
+    """Returns the array converted to the wanted type, with nulls for what is missing."""
     if array.type == wanted:
         return array
     if pa.types.is_null(array.type):

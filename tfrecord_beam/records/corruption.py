@@ -1,4 +1,4 @@
-"""What becomes of a record that cannot be read: an error, or a value that goes aside."""
+"""Records that cannot be read, as values for error handlers, and the limit on their number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tfrecord_beam.errors import Location, TFRecordBeamError, render
 from tfrecord_beam.options import check_int, count_of
 
 MAX_SAMPLE_BYTES = 1024
-"""How many of the bytes at fault a `CorruptRecord` keeps."""
+"""How many of the corrupt bytes a `CorruptRecord` keeps."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,14 +16,14 @@ class CorruptRecord:
     """A part of a file that could not be read as a record, or a record that could not be decoded.
 
     Attributes:
-      file: path or URL, or None for records that come from no file.
+      file: path or URL, or None for records that do not come from a file.
       offset: where it starts in the file's (decompressed) content, or None.
-      length: how many bytes of the content it takes, up to the next record that could be read; 0
-        where a compressed stream broke off.
-      record: number of the record in its file, where known.
+      length: its size in bytes of the content, up to the next record that could be read; 0 if a
+        compressed stream broke off.
+      record: number of the record in its file, if known.
       reason: what was expected and what was found.
-      sample: the first bytes of it, at most `MAX_SAMPLE_BYTES`. For a record that could not be
-        decoded they begin with the payload, else with the frame's length field.
+      sample: its first bytes, at most `MAX_SAMPLE_BYTES`. For a record that could not be decoded
+        they are those of the payload, else they begin with the frame's length field.
     """
 
     file: str | None
@@ -37,7 +37,7 @@ class CorruptRecord:
     def from_error(
         cls, error: TFRecordBeamError, *, length: int, sample: bytes | memoryview
     ) -> CorruptRecord:
-        """Returns the value that stands for `error`."""
+        """Returns the value that represents `error`."""
         return cls(
             file=error.file,
             offset=error.offset,

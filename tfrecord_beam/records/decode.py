@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     )
 
 OnCorrupt = Callable[[CorruptRecord], None]
-"""What is called with each record that goes aside."""
+"""Called with each part or record that cannot be read or decoded."""
 
 MAX_CELLS = 16 << 20
-"""Rows times columns of a batch at the most: each cell takes 8 bytes, also where it is null."""
+"""Maximum number of rows times columns in a batch: each cell takes 8 bytes, even if it is null."""
 
 
 class RecordDecoder:
@@ -38,10 +38,10 @@ class RecordDecoder:
 
     Args:
       plan: what to decode, see `tfrecord_beam.schema.arrow.decode_plan`.
-      record_type: what the records are; the plan is one for this type.
+      record_type: type of the records, for which the plan was made.
 
     Raises:
-      SchemaError: two columns of one name.
+      SchemaError: two columns have the same name.
     """
 
     def __init__(self, plan: RecordPlan, record_type: RecordType = "Example") -> None:
@@ -57,7 +57,7 @@ class RecordDecoder:
     def decode_block(
         self, block: RecordBlock, on_corrupt: OnCorrupt | None = None
     ) -> pa.RecordBatch:
-        """Returns the batch of a block's records, a row each.
+        """Returns the batch of a block's records, one row each.
 
         Args:
           block: the records.
@@ -73,7 +73,7 @@ class RecordDecoder:
     def iter_block(
         self, block: RecordBlock, on_corrupt: OnCorrupt | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Yields `decode_block`'s batch, or several where it would have more than `MAX_CELLS`."""
+        """Yields `decode_block`'s batch, or several if it would have more than `MAX_CELLS`."""
         while block.num_records:
             batch, looked_at = self._decode_block(block, on_corrupt, MAX_CELLS)
             yield batch
@@ -103,17 +103,17 @@ class RecordDecoder:
     def decode_records(
         self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None = None
     ) -> pa.RecordBatch:
-        """Returns the batch of records that come from no known place.
+        """Returns the batch of records whose places in files are unknown.
 
         Raises:
-          DecodeError: a record that cannot be decoded, or is no bytes, with its index in `records`.
+          DecodeError: a record cannot be decoded, or is not bytes, with its index in `records`.
         """
         return self._decode_records(records, 0, on_corrupt, None)[0]
 
     def iter_records(
         self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """Yields `decode_records`' batch, or several where it would have more than `MAX_CELLS`."""
+        """Yields `decode_records`' batch, or several if it would have more than `MAX_CELLS`."""
         start = 0
         while start < len(records):
             batch, looked_at = self._decode_records(records, start, on_corrupt, MAX_CELLS)
@@ -148,7 +148,7 @@ class RecordDecoder:
 
 
 def _buffer_error(records: Sequence[object], error: Exception) -> DecodeError:
-    """Returns the error for records of which some are no bytes."""
+    """Returns the error for records some of which are not bytes."""
     for index, record in enumerate(records):
         if not isinstance(record, (bytes, bytearray, memoryview)):
             found = type(record).__name__
@@ -157,7 +157,7 @@ def _buffer_error(records: Sequence[object], error: Exception) -> DecodeError:
 
 
 def make_decoder(plan: RecordPlan, record_type: RecordType) -> BlockDecoder:
-    """Returns the decoder for a plan and the type of records that it is for."""
+    """Returns the decoder for a plan and its record type."""
     if record_type == "ByteArray":
         return ByteArrayDecoder(plan.raw_record_column or BYTE_ARRAY_COLUMN)
     if isinstance(plan, DecodePlan):
@@ -168,13 +168,13 @@ def make_decoder(plan: RecordPlan, record_type: RecordType) -> BlockDecoder:
 
 
 def report_corrupt(error: DecodeError, payload: memoryview, on_corrupt: OnCorrupt | None) -> None:
-    """Tells of a record that cannot be decoded, where there is somebody to tell."""
+    """Calls `on_corrupt`, if there is one, with a record that cannot be decoded."""
     if on_corrupt is not None:
         on_corrupt(CorruptRecord.from_error(error, length=len(payload), sample=payload))
 
 
 def _out_of_memory(num_records: int) -> MemoryError:
-    """Returns the error for records that together show more columns than memory holds."""
+    """Returns the error for records that together have more columns than fit into memory."""
     return MemoryError(
         f"Expected memory for all columns of a batch of {num_records} records, found too little "
         "(name the columns that you want, or take fewer records at a time)"
@@ -182,6 +182,6 @@ def _out_of_memory(num_records: int) -> MemoryError:
 
 
 def locate_in_block(error: DecodeError, block: RecordBlock) -> DecodeError:
-    """Returns an error of the kernel with the place of the record that it is about."""
+    """Returns an error of the kernel with the place of its record."""
     place = block.place_of(error.record or 0)
     return error.located(file=place.file, offset=place.offset, record=place.record)

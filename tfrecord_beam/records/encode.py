@@ -1,4 +1,4 @@
-"""Arrow record batches to records."""
+"""Encodes Arrow record batches as records."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 class RecordEncoder:
     """Encodes the rows of record batches as records. Threads may share it.
 
-    What becomes of which Arrow type, and of nulls, is told in `tfrecord_beam.schema.encoding`;
-    which columns are features and which feature lists in `tfrecord_beam.schema.features`. Features
-    stand in the order of the columns, the same one in each record, and the same batch gives the
-    same bytes.
+    See `tfrecord_beam.schema.encoding` for how Arrow types and nulls are stored, and
+    `tfrecord_beam.schema.features` for which columns are features and which are feature lists. In
+    each record features are in the order of the columns, and the same batch gives the same bytes.
 
     >>> batch = pa.record_batch({"age": [42], "tags": [["a", "b"]]})
     >>> [record] = RecordEncoder().encode_records(batch)
@@ -43,23 +42,23 @@ class RecordEncoder:
     [b'a', b'b']
 
     Args:
-      schema: what `load_schema` takes. Its ragged tensor representations count: a column with the
-        name of such a tensor is written as values and row lengths. None: there are none.
-      record_type: "Example", "SequenceExample", or "ByteArray" for records that are already there:
-        the values of the one column, bytes or strings.
-      feature_list_columns: names of the columns that are feature lists, and no others, for records
-        of type "SequenceExample". None: those of nested lists, and the fields of the struct column
+      schema: anything `load_schema` accepts. Its ragged tensor representations are used: a column
+        with the name of such a tensor is written as values and row lengths. None: there are none.
+      record_type: "Example", "SequenceExample", or "ByteArray" for records that are already
+        serialized: the values of the only column, bytes or strings.
+      feature_list_columns: names of exactly the columns that are feature lists, for records of type
+        "SequenceExample". None: those of nested lists, and the fields of the struct column
         ``##SEQUENCE##``.
-      null_as_absent: leave out features without a kind, as those of null rows. By default they are
-        there and have no kind. Both are read as null.
-      null_values: what becomes of a null among the values of a list: "error", "drop", or "fill"
-        (with 0, 0.0 or no bytes).
-      match_schema: whether a batch must have the features of the schema and no others, of their
-        kinds. By default the features of the schema do not matter.
+      null_as_absent: omit features without a kind, such as those of null rows. By default they are
+        written without a kind. Both are read as null.
+      null_values: how to handle a null among the values of a list: "error", "drop", or "fill"
+        (with 0, 0.0 or empty bytes).
+      match_schema: whether a batch must have exactly the features of the schema, with their kinds.
+        By default the features of the schema do not matter.
 
     Raises:
       SchemaError: `schema` cannot be used.
-      ValueError: an option has a value that does not exist, or that its record type does not take.
+      ValueError: an option has an unknown value, or one that the record type does not allow.
     """
 
     def __init__(
@@ -84,18 +83,18 @@ class RecordEncoder:
         if loaded is not None and match_schema:
             self._expected = schema_kinds(loaded, record_type)
         self._null_as_absent = null_as_absent
-        # The last schema of batches that are encoded as they are. Others look like the one before.
+        # The last schema of batches that need no conversion; the next batch mostly has the same.
         self._ready: tuple[pa.Schema, kernel.ExampleEncoder] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_ready": None}
 
     def encode_frames(self, batch: pa.RecordBatch) -> FramedRecords:
-        """Returns one record for each row, in frames as they stand in a file.
+        """Returns one record for each row, as frames in the form stored in a file.
 
         Raises:
-          SchemaError: a column of a type that cannot be encoded, names that come twice, other
-            features than the schema has.
+          SchemaError: a column of a type that cannot be encoded, duplicate names, or features that
+            differ from those of the schema.
           EncodeError: a value that a record cannot hold, with its row and feature.
         """
         _check_batch(batch)
@@ -106,7 +105,7 @@ class RecordEncoder:
         return FramedRecords(data, np.asarray(offsets))
 
     def encode_records(self, batch: pa.RecordBatch) -> list[bytes]:
-        """Returns the same records as objects of their own."""
+        """Returns the same records as separate objects, without frames."""
         _check_batch(batch)
         if self._rules.record_type == "ByteArray":
             return record_values(batch)
@@ -114,13 +113,13 @@ class RecordEncoder:
         return encoder.encode_records(struct)
 
     def kinds(self, batch: pa.RecordBatch) -> FeatureKinds:
-        """Returns the kinds of the features that batches of these types become, whatever the rows.
+        """Returns the kinds of the features of a batch according to its types, whatever its rows.
 
         >>> RecordEncoder().kinds(pa.record_batch({"age": pa.array([], pa.int8())}))
         {'age': <Kind.INT64: 3>}
 
         Raises:
-          SchemaError: as `encode_frames` does for what the types alone show.
+          SchemaError: as `encode_frames`, for errors that follow from the types alone.
         """
         _check_batch(batch)
         if self._rules.record_type == "ByteArray":
@@ -143,7 +142,7 @@ class RecordEncoder:
             self._null_as_absent,
         )
         arrays = [*context.values(), *(feature_lists or {}).values()]
-        # A struct keeps the number of rows also when there is no column; names are in the plan.
+        # A struct keeps the number of rows even without columns; names are in the plan.
         fields = [pa.field("", array.type) for array in arrays]
         struct = pa.StructArray.from_buffers(
             pa.struct(fields), batch.num_rows, [None], children=arrays

@@ -22,18 +22,18 @@ from tfrecord_beam.records.ranges import FileRange
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
 
 OnProgress = Callable[[int, int], None]
-"""What is called with (bytes read so far, bytes in all), as stored, from time to time."""
+"""Called from time to time with (bytes read so far, total bytes), as stored."""
 
 DIRECT = DirectFileSystem()
 
 
 class Part(NamedTuple):
-    """What comes next in files.
+    """The next part of the files being read.
 
     Attributes:
-      content: records, or what cannot be read as such; None: the end of a file.
-      read_bytes: how far reading got, as stored.
-      total_bytes: how far it will get.
+      content: records, or a part that cannot be read as such; None: the end of a file.
+      read_bytes: bytes read so far, as stored.
+      total_bytes: bytes of all files.
     """
 
     content: RecordBlock | CorruptRecord | None
@@ -41,7 +41,7 @@ class Part(NamedTuple):
     total_bytes: int
 
     def report(self, on_corrupt: OnCorrupt | None, progress: OnProgress | None) -> None:
-        """Calls what wants to know of this part, once its records were used."""
+        """Calls the callbacks for this part, once its records have been used."""
         if isinstance(self.content, CorruptRecord) and on_corrupt is not None:
             on_corrupt(self.content)
         if progress is not None:
@@ -92,7 +92,7 @@ def read_parts(
     Args:
       path: as for `iter_blocks`.
       options: how to read.
-      collect_corrupt: whether what cannot be read is a part too. False: raise.
+      collect_corrupt: yield what cannot be read as parts, too. False: raise.
       file_system: where the files are.
     """
     files = match_files(normalize_patterns(path), file_system)  # at once, not when iterated
@@ -123,7 +123,7 @@ def _read_parts(
 def limit_corrupt(
     error_handler: OnCorrupt | None, max_corrupt_records: int | None
 ) -> OnCorrupt | None:
-    """Returns the error handler, which raises once it was called more often than allowed."""
+    """Returns an error handler that raises once it has been called more often than allowed."""
     check_function("error_handler", error_handler)
     check_error_options(error_handler, max_corrupt_records)
     if error_handler is None or max_corrupt_records is None:

@@ -1,17 +1,18 @@
 """The index of a file: where records begin, for splits that need no search.
 
-It is a side-car in the file's folder, ``.<name>.index``, a name that no pattern chooses. It holds
-JSON::
+It is a side-car file in the same folder, ``.<name>.index``, a name that patterns do not match. It
+holds JSON::
 
   {"format": "tfrecord_beam.index.1", "file_bytes": 3145000, "offsets": [0, 1048702, 2097410]}
 
-`offsets` are those of the first record that begins in each MiB of the file, if one does. From there
-it is a few steps from record to record to where a range begins, however large the file is, and
-whatever its records hold. Only a plain file has use for an index: a compressed one is not split.
+`offsets` are those of the first record that begins in each MiB of the file, if there is one. From
+there a reader follows a few records to the beginning of a range, however large the file is and
+whatever its records contain. Only an uncompressed file needs an index: compressed ones are not
+split.
 
-An index may be older than its file. It is not believed if the file has another size now, or if
-there is no record at the offset that is looked up; then the reader warns and searches as it would
-without one. What the ranges of a file have covered is compared in any case.
+An index may be older than its file. It is not trusted if the file has another size now, or if there
+is no record at the offset looked up; then the reader warns and searches as it would without an
+index. The coverage of the ranges of a file is checked in any case.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _STEP_BYTES = 1 << 20
 
 
 def side_car_path(path: str, ending: str) -> str:
-    """Returns the path of a hidden file beside another, named after it with an ending.
+    """Returns the path of a hidden file beside another one, named after it.
 
     >>> side_car_path("gs://bucket/a.tfrecord", ".index")
     'gs://bucket/.a.tfrecord.index'
@@ -45,7 +46,7 @@ def side_car_path(path: str, ending: str) -> str:
 
 
 def index_path(path: str) -> str:
-    """Returns where the index of a file is."""
+    """Returns the path of the index of a file."""
     return side_car_path(path, ".index")
 
 
@@ -63,10 +64,10 @@ class FileIndex:
 
     @classmethod
     def parse(cls, data: bytes) -> FileIndex:
-        """Returns what `dump` wrote.
+        """Returns the index that `dump` has written.
 
         Raises:
-          ValueError: it is something else.
+          ValueError: `data` is something else.
         """
         content = json.loads(data)
         if not isinstance(content, dict) or content.get("format") != _FORMAT:
@@ -86,12 +87,12 @@ class FileIndex:
         return json.dumps(content).encode()
 
     def find(self, offset: int) -> int:
-        """Returns the last of the offsets that is not beyond this one."""
+        """Returns the last of the offsets that is at or before this one."""
         return self.offsets[max(bisect.bisect_right(self.offsets, offset) - 1, 0)]
 
 
 class IndexBuilder:
-    """Takes the offsets of all records of a file, and makes its index.
+    """Builds the index of a file from the offsets of all its records.
 
     >>> builder = IndexBuilder()
     >>> builder.add(np.array([0, 600_000, 900_000, 1_500_000]))
@@ -106,11 +107,11 @@ class IndexBuilder:
         self._last_step = -1
 
     def add(self, bounds: Int64Array) -> None:
-        """Takes the frames that come next.
+        """Adds the next frames.
 
         Args:
           bounds: int64 [records + 1], where each of them begins and where the last one ends,
-            counted from anywhere.
+            relative to any origin.
         """
         begins = bounds - bounds[0] + self._end
         steps = begins[:-1] // _STEP_BYTES
@@ -123,7 +124,7 @@ class IndexBuilder:
 
 
 def read_index(file_system: FileSystem, path: str) -> FileIndex | None:
-    """Returns the index of a file, None if there is none. One that cannot be read is a warning."""
+    """Returns the index of a file, None if there is none. Warns about one that is invalid."""
     entry = file_system.get_file(index_path(path))
     if entry is None:
         return None
@@ -139,9 +140,9 @@ def read_index(file_system: FileSystem, path: str) -> FileIndex | None:
 
 
 def find_by_index(window: Window, index: FileIndex, start: int) -> bool:
-    """Goes to the first record that begins at the offset `start` or behind, or to the end.
+    """Goes to the first record that begins at or after the offset `start`, or to the end.
 
-    Returns whether the index fits the file. If not, it warns and goes to `start`.
+    Returns whether the index matches the file. If not, warns and goes to `start`.
     """
     if window.end != index.file_bytes:
         _warn(window.path, f"it was made for {index.file_bytes} bytes, not {window.end}")

@@ -1,7 +1,7 @@
-"""Schemas inferred from records, whose features may have different kinds.
+"""Infers schemas from records, whose features may have different kinds.
 
-A batch has one kind for a feature. Records that differ from those before them are decoded again, in
-a batch of their own; that costs nothing where all agree.
+A batch has one kind for each feature. Records that differ from earlier ones are decoded again, in a
+separate batch; this costs nothing if all agree.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 
 
 class Statistics(Protocol):
-    """What records are taken into: `DatasetStatistics`, or what knows more."""
+    """The statistics to which records are added: `DatasetStatistics`, or an extension of it."""
 
     def add(self, batch: pa.RecordBatch, place_of: PlaceOf, /) -> None:
-        """Takes the rows of a batch in; `place_of` tells where the record of a row is."""
+        """Adds the rows of a batch; `place_of` returns the place of the record of a row."""
 
     def feature(self, path: Path, /) -> FeatureStatistics:
         """Returns the statistics of a feature."""
@@ -81,8 +81,8 @@ def infer_schema(
 ) -> schema_pb2.Schema:
     """Returns the TFMD schema of all records in TFRecord files.
 
-    Presence, numbers of values and shapes mean what they mean to TensorFlow Data Validation, see
-    `tfrecord_beam.schema.inference`. Features come in byte order of their names.
+    Presence, value counts and shapes follow the rules of TensorFlow Data Validation, see
+    `tfrecord_beam.schema.inference`. Features are in byte order of their names.
 
     Example::
 
@@ -90,24 +90,24 @@ def infer_schema(
 
     Args:
       path: path, pattern or folder, or several; all records of all files are read.
-      record_type: what the records are: "Example", "SequenceExample" or "ExampleListWithContext";
-        or "ByteArray", whose schema has the one feature "byteArray".
+      record_type: type of the records: "Example", "SequenceExample" or "ExampleListWithContext"; or
+        "ByteArray", for which the schema has only the feature "byteArray".
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
-      infer_shape: give a shape to features that have the same number of values in all records.
-      int_domains: give INT features the range of their values.
-      string_domains: give BYTES features of at most so many different values, all of them UTF-8,
-        these values; 0: none.
-      content_domains: tell images, language and UTF-8 from other bytes, by all values.
-      on_conflict: for a feature of one kind in some records and of another in others: "error", or
-        "drop" to leave it out, with a warning and a comment in the schema.
-      error_handler: called with a `CorruptRecord` for what cannot be read or decoded; None: raise.
+      infer_shape: set a shape for features that have the same number of values in all records.
+      int_domains: set the range of values of INT features.
+      string_domains: list the values of BYTES features that have at most this many distinct
+        values, all of them UTF-8; 0: of none.
+      content_domains: distinguish images, language and UTF-8 from other bytes, by all values.
+      on_conflict: for a feature that has different kinds in different records: "error", or "drop"
+        to omit it, with a warning and a comment in the schema.
+      error_handler: as for `iter_batches`.
       max_corrupt_records: raise if there are more of them. None: no limit.
-      progress: called with the bytes read and the bytes in all from time to time.
+      progress: called from time to time with the bytes read and the total bytes.
 
     Raises:
       SchemaError: a feature has different kinds; the text names both, and the first place of each.
-      DecodeError: a record is no message of `record_type`.
+      DecodeError: a record is not a message of `record_type`.
       ValueError: as for `iter_batches`, as are the other errors.
     """
     inference = InferenceOptions(
@@ -121,7 +121,7 @@ def infer_schema(
 
 
 def is_inferred(schema: SchemaSource | None) -> bool:
-    """Returns whether the argument `schema` of a reader asks for the schema of all records."""
+    """Returns whether the `schema` argument of a reader requests that the schema be inferred."""
     return isinstance(schema, str) and schema == "infer"
 
 
@@ -141,11 +141,11 @@ def infer_for_reading(
     Args:
       path: path, pattern or folder, or several.
       options: how to read.
-      columns: names of the columns that are wanted; the others may be what they like. None: all.
-      record_type: what the records are.
+      columns: names of the wanted columns; others are ignored, whatever they hold. None: all.
+      record_type: type of the records.
       with_partitions: whether wanted columns may be in the paths of the files: those are BYTES.
-      skip_corrupt: leave out what is corrupt, for the reader will tell of it; else raise.
-      find_text: tell text from other bytes.
+      skip_corrupt: skip corrupt parts, which the reader will report; else raise.
+      find_text: distinguish text from other bytes.
       file_system: where the files are.
     """
     on_corrupt = _skip if skip_corrupt else None
@@ -180,7 +180,7 @@ def observe_blocks(
     """Returns the statistics of all records of blocks.
 
     Raises:
-      SchemaError: a feature has different kinds, and they are errors; at the first one.
+      SchemaError: a feature has different kinds, and `on_conflict` is "error".
       DecodeError: see `RecordObserver.observe`.
     """
     statistics = DatasetStatistics(options)
@@ -193,11 +193,11 @@ def observe_blocks(
 
 
 class RecordObserver:
-    """Takes records into statistics, whatever kinds their features have. Picklable.
+    """Adds records to statistics, whatever kinds their features have. Picklable.
 
     Args:
-      record_type: what the records are.
-      columns: names of the features to look at, as `decode_plan` takes them; None: all.
+      record_type: type of the records.
+      columns: names of the features to observe, in the form for `decode_plan`; None: all.
     """
 
     def __init__(self, record_type: RecordType, columns: Sequence[str] | None = None) -> None:
@@ -215,11 +215,11 @@ class RecordObserver:
         statistics: Statistics,
         on_corrupt: OnCorrupt | None = None,
     ) -> None:
-        """Takes the records of a block into statistics.
+        """Adds the records of a block to statistics.
 
         Args:
           block: the records.
-          statistics: where to.
+          statistics: to which they are added.
           on_corrupt: called with each record that cannot be decoded; None: raise.
 
         Raises:
@@ -235,7 +235,7 @@ class RecordObserver:
             for failure in failures:
                 if failure.fault != DecodeFault.KIND_MISMATCH:
                     self._report(failure, block, int(left[failure.record]), on_corrupt)
-            if not batch.num_rows:  # nothing that the others could differ from but themselves
+            if not batch.num_rows:  # the failed records conflict only within themselves
                 for index in left[others]:
                     self._observe_mixed(block, int(index), statistics)
                 others = []
@@ -251,7 +251,7 @@ class RecordObserver:
         report_corrupt(located, block.payload(index), on_corrupt)
 
     def _observe_mixed(self, block: RecordBlock, index: int, statistics: Statistics) -> None:
-        """Takes in a record in which a feature has different kinds from step to step."""
+        """Adds a record in which a feature has different kinds in different steps."""
         names = self._step_names(block.payload(index))
         while True:
             steps = tuple(map(Column, names))
@@ -280,7 +280,7 @@ class RecordObserver:
 def _decode(
     decoder: BlockDecoder, block: RecordBlock, indices: Int64Array
 ) -> tuple[pa.RecordBatch, list[DecodeFailure]]:
-    """Returns the batch of some records of a block, and what of them could not be decoded."""
+    """Returns the batch of some records of a block, and the failures among them."""
     exportable, failures = decoder.decode(
         block.data,
         block.offsets[indices],

@@ -1,4 +1,4 @@
-"""Columns that were asked for by name, without a schema, and that no record has."""
+"""Detects columns that were requested by name, without a schema, but are in no record."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def watch_columns(
     columns: Iterable[str],
     find_known: Callable[[], Collection[str]],
 ) -> Generator[pa.RecordBatch]:
-    """Yields batches, and warns at the end of columns that are of no kind in all of them.
+    """Yields batches, and warns at the end about columns without a kind in all of them.
 
     Args:
       batches: of records, decoded without a schema.
-      columns: the names that were asked for.
+      columns: the requested names.
       find_known: returns the names of columns that records have.
     """
     lost = list(columns)
@@ -43,7 +43,7 @@ def watch_columns(
 
 
 def find_lost(columns: Iterable[str], batch: pa.RecordBatch) -> list[str]:
-    """Returns those of the names that are of no column, or of one without a kind."""
+    """Returns the names for which the batch has no column, or one without a kind."""
     shown = {name for name, value_type in _columns(batch) if not pa.types.is_null(value_type)}
     return [name for name in columns if name not in shown]
 
@@ -51,13 +51,13 @@ def find_lost(columns: Iterable[str], batch: pa.RecordBatch) -> list[str]:
 def describe_lost(
     columns: Iterable[str], known: Collection[str], records: str = "no record"
 ) -> str | None:
-    """Returns what a warning says of columns; None if records have them, though without a kind.
+    """Returns a warning about columns; None if records have them, though without a kind.
 
     >>> describe_lost(["agee"], ["age", "name"])
     "Expected columns among 'age', 'name', found 'agee', which no record has (did you mean 'age'?)"
 
     Args:
-      columns: the names that were asked for, and not found.
+      columns: the requested names that were not found.
       known: those that records have.
       records: the subject of the sentence.
     """
@@ -78,13 +78,13 @@ def first_columns(
 ) -> list[str]:
     """Returns the names of the columns of the first block of records.
 
-    What cannot be read or decoded is passed over.
+    Records that cannot be read or decoded are skipped.
 
     Args:
       path: as for `iter_batches`, as are the options.
       options: how to read.
-      record_type: what the records are.
-      partition_columns: whether folders tell of columns.
+      record_type: type of the records.
+      partition_columns: whether folders give columns.
       file_system: where the files are.
     """
 
@@ -99,7 +99,7 @@ def first_columns(
 
 
 def _columns(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.DataType]]:
-    """Yields the name of each column and the type in its lists; of structs also ``NAME.FIELD``."""
+    """Yields the name and value type of each column; for structs also of each ``NAME.FIELD``."""
     for field in batch.schema:
         yield field.name, unnest(field.type)[1]
         if pa.types.is_struct(field.type):

@@ -1,16 +1,16 @@
-"""Columns whose values stand in the names of the folders in which a file lies.
+"""Columns whose values are in the names of the folders that contain a file.
 
-Every folder ``name=value`` on a file's path is such a column, wherever the pattern that found the
-file begins: the rows of ``out/day=1/`` are the same, be they read as ``out/``, as
-``out/day=*/part-*`` or as ``out/day=1/``. How names and values are spelled is told in
-`tfrecord_beam.records.hive`. The kind of a column is that of the schema, and bytes where there is
-none: ``007`` is no number because it looks like one.
+Every folder ``name=value`` on a file's path becomes such a column, wherever the pattern that found
+the file begins: the rows of ``out/day=1/`` are the same whether they are read as ``out/``,
+``out/day=*/part-*`` or ``out/day=1/``. See `tfrecord_beam.records.hive` for how names and values
+are spelled. The kind of a column comes from the schema, otherwise it is bytes: ``007`` does not
+become a number just because it looks like one.
 
-The columns stand where they would if the records held them: in the place that the schema or the
-list of wanted columns gives them, and without either among the others by name. One that is not in
-the schema comes after those that are; one that is not in the list is left out. If a record holds a
-feature of the same name, that is an error, for nobody could tell which of them is meant. The rows
-of a file whose path has no such folder, where that of another has, are null in its column.
+The columns are where they would be if the records contained them: in the order of the schema or of
+the list of wanted columns, and without either sorted by name among the others. A column that is not
+in the schema comes after those that are; one that is not in the list is omitted. If a record has a
+feature of the same name, that is an error, because it would be ambiguous. If a file's path lacks a
+folder that other paths have, its rows are null in that column.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tfrecord_beam.schema.arrow import RecordPlan, RecordType, arrow_type
 from tfrecord_beam.schema.lists import to_singleton_lists
 
 PartitionColumns = Literal["hive"]
-"""How folders tell of columns."""
+"""How folder names encode columns."""
 
 _INTEGER = re.compile(rb"-?[0-9]+")
 _BOOL = {b"true": 1, b"false": 0}
@@ -47,16 +47,16 @@ def choose_decoder(
     *,
     only_planned: bool,
 ) -> RecordDecoder | PartitionDecoder:
-    """Returns a decoder of blocks, which adds the columns that are in paths if they are asked for.
+    """Returns a decoder of blocks, which also adds partition columns if they are requested.
 
     Args:
-      plan: what to decode, of records and paths together.
-      record_type: what the records are.
+      plan: what to decode, from records and paths together.
+      record_type: type of the records.
       partition_columns: None: no columns are in paths.
-      only_planned: leave out columns that are in paths, but not in the plan.
+      only_planned: omit columns that are in paths but not in the plan.
 
     Raises:
-      ValueError: there are no such `partition_columns`.
+      ValueError: the value of `partition_columns` is unknown.
       SchemaError: as for `RecordDecoder`.
     """
     if partition_columns is None:
@@ -93,8 +93,8 @@ class PartitionDecoder:
         """Yields the batches of a block's records, see `RecordDecoder.iter_block`.
 
         Raises:
-          SchemaError: the path has a column twice, one that a record has too, or a value that is
-            none of the kind that the schema says.
+          SchemaError: the path has a column twice, or one that a record also has, or a value that
+            cannot be converted to the kind in the schema.
         """
         values = {
             name: _parse(name, value, self._kinds.get(name) or Kind.BYTES, block.file)
@@ -111,7 +111,7 @@ class PartitionDecoder:
         if names not in self._decoders:
             plan = self._plan
             if plan.columns is not None:
-                # Asked for nevertheless, in whatever kind: so it is seen if there are some.
+                # Decoded nevertheless, with any kind, to detect records that have them.
                 columns = {column.name: column for column in plan.columns}
                 columns |= {name: Column(name) for name in names}
                 plan = dataclasses.replace(plan, columns=tuple(columns.values()))
@@ -134,7 +134,7 @@ def _add_column(batch: pa.RecordBatch, name: str, value: pa.Scalar, file: str) -
 
 
 def _parse(name: str, text: bytes | None, kind: Kind, file: str) -> pa.Scalar:
-    """Returns the value that a text is, of the type of a value in a column of the kind."""
+    """Returns the value of a text, in the Arrow type of the kind."""
     value_type = arrow_type(kind).value_type
     if text is None or kind == Kind.BYTES:
         return pa.scalar(text, value_type)

@@ -1,7 +1,7 @@
-"""Files part by part, decoded by the thread that wants them or, as they are read, ahead of it.
+"""Decodes the parts of files, on the calling thread or ahead of it on other threads.
 
-Threads only read and decode. What a user can see is on the user's thread and in the order of the
-files, however many threads there are: errors, calls of handlers, progress.
+The other threads only read and decode. Everything visible to the user (errors, callbacks, progress)
+happens on the user's thread and in the order of the files, however many threads there are.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tfrecord_beam.records.files import OnProgress, Part
 from tfrecord_beam.records.parallel import AtEnd, map_ahead
 
 DecodeBlock = Callable[[RecordBlock, OnCorrupt | None], Iterator[pa.RecordBatch]]
-"""Makes the batches of a block, and calls for each record that it leaves out; None: raises."""
+"""Returns the batches of a block; calls the function for each record left out; None: raises."""
 
 _GROUP_BYTES = 4 << 20
-"""How much a thread takes at a time at least: with batches of 1000 small records, one by one, two
-threads would be slower than one, for handing over takes Python's lock."""
+"""Minimum amount of work for a thread: if batches of 1000 small records were handed over one by
+one, two threads would be slower than one, because each handover takes the GIL."""
 
 _GROUP_PARTS = 1024
-"""How many parts at most: of damaged records, too, so much must not be gathered without a call."""
+"""Maximum number of parts in a group, which bounds how many damaged records are held back."""
 
 
 def decode_parts(
@@ -42,16 +42,16 @@ def decode_parts(
     Args:
       parts: what to decode; closed at the end.
       decode_block: decodes the blocks; other threads call it too.
-      on_corrupt: called with what cannot be read or decoded; None: raise.
+      on_corrupt: called for each part or record that cannot be read or decoded; None: raise.
       progress: called after each part.
-      threads: 1: all is done by the thread that iterates. Else so many others iterate `parts` and
-        decode, each a few parts ahead.
+      threads: 1: everything is done by the iterating thread. Else this many other threads iterate
+        `parts` and decode, each a few parts ahead.
     """
 
     def decode(group: Iterable[Part]) -> list[_Decoded]:
         return [_Decoded(decode_block, part, on_corrupt is not None) for part in group]
 
-    # Both end here, since the traceback of an error would keep files open and threads alive.
+    # Both are closed here, because an error's traceback would keep files open and threads alive.
     with AtEnd(parts, parts.close), _map(decode, parts, threads) as decoded:
         for each in itertools.chain.from_iterable(decoded):
             yield from each.batches(on_corrupt)
@@ -67,7 +67,7 @@ def _map(
 
 
 def _group(parts: Iterable[Part]) -> Iterator[list[Part]]:
-    """Yields the parts in lists of which most are worth the cost of handing one to a thread."""
+    """Yields the parts in lists that are mostly large enough to hand over to a thread."""
     group: list[Part] = []
     size = 0
     try:
@@ -79,15 +79,15 @@ def _group(parts: Iterable[Part]) -> Iterator[list[Part]]:
                 yield group
                 group, size = [], 0
     except Exception:
-        yield group  # what comes before the error
+        yield group  # the parts before the error
         raise
     yield group
 
 
 class _Decoded:
-    """A part with the batches of its records, the first of which is made at once.
+    """A part with the batches of its records, the first of which is decoded immediately.
 
-    There are others only where rows times columns are very many: one of them at a time is enough.
+    There are more only if rows times columns are very many; these are decoded one at a time.
     """
 
     def __init__(self, decode_block: DecodeBlock, part: Part, collect_corrupt: bool) -> None:
@@ -100,7 +100,7 @@ class _Decoded:
         self._advance()
 
     def _advance(self) -> None:
-        """Makes the next batch, or the error that comes in its place."""
+        """Decodes the next batch, or stores the error raised instead."""
         self._batch: pa.RecordBatch | None = None
         self._error: Exception | None = None
         try:
@@ -109,7 +109,7 @@ class _Decoded:
             self._error = error
 
     def batches(self, on_corrupt: OnCorrupt | None) -> Iterator[pa.RecordBatch]:
-        """Yields the batches, once, each after calls for the records that it leaves out."""
+        """Yields the batches once, after calling `on_corrupt` for the records left out of each."""
         while True:
             if on_corrupt is not None:
                 for record in self._corrupt:

@@ -1,17 +1,17 @@
-"""Which files a file pattern means, by the same rules on every file system.
+"""Finds the files that match a file pattern, by the same rules on every file system.
 
-A pattern is the path of a file, or a path with wildcards, or a folder. A folder means the files
-under it at every level, for Spark and Hive lay out partitions so; a pattern with wildcards that
-ends with ``/`` means the same for each folder that it matches. Without the slash it means files.
-Wildcards stay within a level: ``*``, ``?``, ``[ab]`` and ``[!ab]``; but a level that is ``**``
-stands for any number of levels, none included. ``[[]`` is a bracket that is no wildcard.
+A pattern is the path of a file, a path with wildcards, or a folder. A folder matches all files
+under it at every level, because Spark and Hive lay out partitions that way; a pattern with
+wildcards that ends with ``/`` does the same for each folder that it matches. Without the slash it
+matches files. Wildcards match within one level: ``*``, ``?``, ``[ab]`` and ``[!ab]``; a level that
+is ``**`` matches any number of levels, including none. ``[[]`` is a literal bracket.
 
-Symbolic links are followed, and no file is read twice by one name: a folder is looked at once for
-what is left of the pattern there, by its own name rather than by that of a link to it. A link to a
-file is a file of its own: shards are repeated that way on purpose.
+Symbolic links are followed, but no file is read twice under the same name: a folder is visited once
+for each remaining part of the pattern, under its own name rather than that of a link to it. A link
+to a file counts as a separate file: shards are sometimes repeated that way on purpose.
 
-Neither a wildcard nor a folder chooses names that begin with ``.`` or ``_``: there tools keep
-markers and unfinished output. Where the pattern itself spells them, they are meant.
+Wildcards and folders do not match names that begin with ``.`` or ``_``, which tools use for markers
+and unfinished output. They match only if the pattern spells them out.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FileEntry(NamedTuple):
     """A file that was found.
 
     Attributes:
-      path: path or URL, as `FileSystem.open` takes it.
+      path: path or URL, for `FileSystem.open`.
       size: in bytes.
     """
 
@@ -56,16 +56,16 @@ class FileEntry(NamedTuple):
 
 
 class FileSystem(Protocol):
-    """What is needed of the place where files are."""
+    """The file system operations that reading needs."""
 
     def get_file(self, path: str) -> FileEntry | None:
-        """Returns the file of exactly this path; None if there is none or it is a folder."""
+        """Returns the file with exactly this path; None if it does not exist or is a folder."""
 
     def glob(self, pattern: str) -> Iterable[FileEntry]:
-        """Returns every file whose path `matches` the pattern, in any order, no error for none."""
+        """Returns all files whose path `matches` the pattern, in any order; may be none."""
 
     def open(self, path: str) -> BinaryFile:
-        """Opens a file for reading, as it is stored: without decompressing it."""
+        """Opens a file for reading as stored, without decompressing it."""
 
 
 FilePattern = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -77,10 +77,10 @@ def normalize_patterns(file_pattern: FilePattern) -> tuple[str, ...]:
 
     Args:
       file_pattern: one path or pattern, or several. A comma is part of the name. See
-        `tfrecord_beam.urls.normalize_path` for what becomes of URLs.
+        `tfrecord_beam.urls.normalize_path` for how URLs are normalized.
 
     Raises:
-      ValueError: for anything else, and for none.
+      ValueError: for anything else, and for an empty list.
     """
     given = file_pattern
     if isinstance(file_pattern, (str, os.PathLike)):
@@ -98,17 +98,18 @@ def normalize_patterns(file_pattern: FilePattern) -> tuple[str, ...]:
 
 
 def match_files(patterns: Iterable[str], file_system: FileSystem) -> list[FileEntry]:
-    """Returns the files that the patterns mean, each once.
+    """Returns the files that match the patterns, each once.
 
-    They come in the order of the patterns and sorted by path within one. A pattern that is exactly
-    the path of a file means that file, whatever wildcards are in its name. Empty files count.
+    They are in the order of the patterns, and sorted by path for each pattern. A pattern that is
+    exactly the path of a file means that file, whatever wildcards its name contains. Empty files
+    are included.
 
     Args:
       patterns: result of `normalize_patterns`.
       file_system: where to look.
 
     Raises:
-      NoMatchError: a pattern means no file.
+      NoMatchError: a pattern matches no file.
     """
     return distinct_files(
         entry for pattern in patterns for entry in match_pattern(pattern, file_system)
@@ -116,21 +117,21 @@ def match_files(patterns: Iterable[str], file_system: FileSystem) -> list[FileEn
 
 
 def match_pattern(pattern: str, file_system: FileSystem) -> list[FileEntry]:
-    """Returns the files that one pattern means, as `match_files`, each by every path."""
+    """Returns the files that match one pattern, as `match_files`, under every matching path."""
     exact = file_system.get_file(pattern)
     entries = [exact] if exact else sorted(file_system.glob(pattern))
     if not entries:
         try:
             hint = _describe_alternatives(pattern, file_system)
-        except OSError:  # what cannot be looked at was not asked for
+        except OSError:  # the lookup for the hint must not fail the call
             hint = None
         raise NoMatchError(f"Expected files at {pattern!r}, found none", hint=hint)
     return entries
 
 
 def distinct_files(entries: Iterable[FileEntry]) -> list[FileEntry]:
-    """Returns the files in their order, each by the first of the paths that lead to it."""
-    find_folder = functools.cache(os.path.realpath)  # most files share theirs
+    """Returns the files in order, each under the first of the paths that lead to it."""
+    find_folder = functools.cache(os.path.realpath)  # most files share a folder
     found: dict[str, FileEntry] = {}
     for entry in entries:
         name = entry.path
@@ -142,7 +143,7 @@ def distinct_files(entries: Iterable[FileEntry]) -> list[FileEntry]:
 
 
 def has_file(files: Iterable[FileEntry], path: str) -> bool:
-    """Returns whether a path leads to one of some files, also if theirs are spelled differently."""
+    """Returns whether a path leads to one of the files, even if theirs is spelled differently."""
     status = None
     if not has_scheme(path):
         with contextlib.suppress(OSError):
@@ -155,7 +156,7 @@ def has_file(files: Iterable[FileEntry], path: str) -> bool:
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Returns whether a file is one that the pattern means, by its path alone.
+    """Returns whether the path of a file matches a pattern.
 
     >>> matches("data/day=1/a", "data"), matches("data/_temporary/a", "data")
     (True, False)
@@ -164,7 +165,7 @@ def matches(path: str, pattern: str) -> bool:
 
 
 def may_match_below(folder: str, pattern: str) -> bool:
-    """Returns whether there may be files that the pattern means in a folder, or below it.
+    """Returns whether files in or below a folder may match a pattern.
 
     >>> may_match_below("data/day=1", "data"), may_match_below("data/day=1", "data/*.csv")
     (True, False)
@@ -180,18 +181,18 @@ def _find_rests(path: str, pattern: str) -> set[_Levels]:
 
 
 def find_folder(pattern: str) -> str:
-    """Returns the folder that holds, at some level, every path that matches a pattern."""
+    """Returns the folder that contains, at some level, every path that matches a pattern."""
     return _split_folder(pattern)[0]
 
 
 def find_literal_prefix(pattern: str) -> str:
-    """Returns what comes before the first wildcard; every path that matches begins with it."""
+    """Returns the part before the first wildcard, with which every matching path begins."""
     root, path = split_root(pattern)
     return root + _WILDCARD.split(path, maxsplit=1)[0]
 
 
 class DirectFileSystem:
-    """Files reached without Beam: paths by the operating system, URLs through `pyarrow.fs`."""
+    """File access without Beam: paths through the operating system, URLs through `pyarrow.fs`."""
 
     def get_file(self, path: str) -> FileEntry | None:
         if not has_scheme(path):
@@ -221,7 +222,7 @@ def _find_local(path: str) -> FileEntry | None:
         status = os.stat(path)
     except PermissionError:
         raise
-    except OSError:  # there is none, or it is a pattern that cannot be a name
+    except OSError:  # it does not exist, or it is a pattern that cannot be a name
         return None
     if stat.S_ISREG(status.st_mode):
         return FileEntry(path, status.st_size)
@@ -234,7 +235,7 @@ def _find_local(path: str) -> FileEntry | None:
 
 
 def _walk(folder: str, levels: _Levels) -> Iterator[FileEntry]:
-    """Yields the files under a folder that fit the levels of a pattern."""
+    """Yields the files under a folder that match the levels of a pattern."""
     pending = collections.deque([(folder, frozenset({levels}))])
     seen = set()
     while pending:
@@ -243,7 +244,7 @@ def _walk(folder: str, levels: _Levels) -> Iterator[FileEntry]:
             continue
         seen.add(identity)
         folders = []
-        with os.scandir(folder or os.curdir) as entries:  # one by one: who wants one waits for it
+        with os.scandir(folder or os.curdir) as entries:  # lazily: some callers want only one
             for entry in entries:
                 below = _advance(rests, entry.name)
                 path = os.path.join(folder, entry.name)
@@ -252,10 +253,10 @@ def _walk(folder: str, levels: _Levels) -> Iterator[FileEntry]:
                         folders.append((path, further))
                 elif _accepts(below):
                     status = _read_status(path)
-                    if stat.S_ISREG(status.st_mode):  # to open a pipe would wait for ever
+                    if stat.S_ISREG(status.st_mode):  # opening a pipe could block for ever
                         yield FileEntry(path, status.st_size)
         for path, further in sorted(folders):
-            # Links come last, so that what they lead to goes by its own name if it can.
+            # Links come last, so that their targets are found under their own names if possible.
             add = pending.append if os.path.islink(path) else pending.appendleft
             add((path, further))
 
@@ -286,7 +287,7 @@ def _split_names(path: str) -> _Levels:
 def _split_levels(pattern: str) -> _Levels:
     is_folder = pattern.endswith("/") or find_literal_prefix(pattern) == pattern
     levels = _split_names(pattern) + (("**",) if is_folder else ())
-    # Of levels that are ``**``, one after the other, the first means what all do.
+    # Consecutive ``**`` levels are equivalent to one.
     return tuple(
         level
         for before, level in zip(("", *levels), levels, strict=False)
@@ -295,7 +296,7 @@ def _split_levels(pattern: str) -> _Levels:
 
 
 def _split_folder(pattern: str) -> tuple[str, _Levels]:
-    """Returns the folder that the pattern spells, and the levels that it leaves open below."""
+    """Returns the literal folder of a pattern, and the levels of the pattern below it."""
     prefix = find_literal_prefix(pattern)
     if prefix == pattern:
         return pattern, ("**",)
@@ -304,9 +305,9 @@ def _split_folder(pattern: str) -> tuple[str, _Levels]:
 
 
 def _advance(rests: Iterable[_Levels], name: str) -> set[_Levels]:
-    """Returns what is left of a pattern below a name, for each of the ways in which it fits.
+    """Returns the rest of a pattern after matching a name, for each way in which it matches.
 
-    There are several where ``**`` may end at more than one level.
+    There are several if ``**`` may end at more than one level.
     """
     below: set[_Levels] = set()
     for rest in filter(None, rests):
@@ -330,7 +331,7 @@ def _accepts(rests: set[_Levels]) -> bool:
 
 
 def _describe_alternatives(pattern: str, file_system: FileSystem) -> str | None:
-    """Returns a hint for a pattern that means no file: what there is instead, the likest first."""
+    """Returns a hint for a pattern without matches: similar existing files, most similar first."""
     folder, _ = _split_folder(pattern)
     if folder == pattern:
         folder = pattern.rstrip("/")[: pattern.rstrip("/").rfind("/") + 1]

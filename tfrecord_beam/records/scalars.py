@@ -1,8 +1,8 @@
-"""Columns of lists as columns of single values and of text, for what knows no lists or needs none.
+"""Converts list columns to scalars and text, for consumers that need no lists or do not know them.
 
-Nothing is chosen by looks: which columns change is what a schema says, or a list of names, and a
-row that does not fit is an error. Only a row without a value and one with an empty list become the
-same, which is null.
+Nothing is guessed from values: a schema or a list of names determines which columns change, and a
+row that does not fit is an error. Only the difference between a null row and an empty list is lost:
+both become null.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from tfrecord_beam.schema.text import find_non_utf8
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
 ColumnChoice = bool | Sequence[str]
-"""True: those that the schema says; or their names."""
+"""True: according to the schema; or the names of the columns."""
 
 _TEXT_DOMAINS = ("domain", "string_domain", "natural_language_domain", "url_domain")
 
 
 @dataclasses.dataclass(frozen=True)
 class ColumnForms:
-    """Which columns are no lists of numbers and bytes.
+    """Which columns become scalars, and which text.
 
     Attributes:
-      scalars: names of the columns with one value a row, or null.
+      scalars: names of the columns with one value per row, or null.
       strings: names of the columns whose bytes are UTF-8.
     """
 
@@ -45,18 +45,18 @@ class ColumnForms:
         return bool(self.scalars or self.strings)
 
     def convert_schema(self, schema: pa.Schema) -> pa.Schema:
-        """Returns the schema of what `convert` gives for batches of this one."""
+        """Returns the schema of the result of `convert` for batches with this schema."""
         return pa.schema([field.with_type(self._type_of(field)) for field in schema])
 
     def convert(self, batch: pa.RecordBatch, place: Location) -> pa.RecordBatch:
-        """Returns a batch with its columns in their forms; those of numbers are not copied.
+        """Returns a batch with its columns converted; columns of numbers are not copied.
 
         Args:
-          batch: as it was decoded.
-          place: where it is from, with the number of its first row as `record`, if that is known.
+          batch: as decoded.
+          place: where it comes from, with the number of its first row as `record`, if known.
 
         Raises:
-          DecodeError: a row has several values, or bytes that are no UTF-8.
+          DecodeError: a row has several values, or bytes that are not UTF-8.
         """
         wanted = self.convert_schema(batch.schema)
         if wanted == batch.schema:  # also where there are rows but no columns
@@ -99,7 +99,7 @@ class _RowError(Exception):
 def choose_forms(
     schema: SchemaSource | None, scalars: ColumnChoice = False, strings: ColumnChoice = False
 ) -> ColumnForms:
-    """Returns the forms that options ask for.
+    """Returns the forms that the options select.
 
     >>> schema = schema_pb2.Schema()
     >>> schema.feature.add(name="age", type=schema_pb2.INT).shape.SetInParent()
@@ -107,15 +107,15 @@ def choose_forms(
     frozenset({'age'})
 
     Args:
-      schema: what `load_schema` takes. By it a feature has one value whose shape has no dimensions,
-        or only such of size 1, or whose `value_count` is 1 at most; and is text if it has a domain
-        of strings, of natural language or of URLs, or the tag "utf-8" of `infer_schema`.
-      scalars: True for the features of one value, or names.
+      schema: anything `load_schema` accepts. A feature is a scalar if its shape has no dimensions,
+        or only dimensions of size 1, or if its `value_count` is at most 1. It is text if it has a
+        domain of strings, natural language or URLs, or the tag "utf-8" set by `infer_schema`.
+      scalars: True for the features that are scalars, or names.
       strings: True for the features that are text, or names.
 
     Raises:
-      SchemaError: an option is neither True, False nor a list of names; a name is none of the
-        schema's, or comes twice; True without a schema.
+      SchemaError: an option is neither True, False nor a list of names; a name is not in the
+        schema, or is listed twice; True without a schema.
     """
     features = None if schema is None else load_schema(schema).feature
     return ColumnForms(
@@ -158,7 +158,7 @@ def _is_text(feature: schema_pb2.Feature) -> bool:
 
 
 def _take_only_values(column: pa.LargeListArray) -> pa.Array:
-    """Returns the value of each row, null where there is none."""
+    """Returns the value of each row, null if there is none."""
     lengths = np.asarray(pc.list_value_length(column).fill_null(0))
     if len(lengths) and lengths.max() > 1:
         row = int(np.argmax(lengths > 1))

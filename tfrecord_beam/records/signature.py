@@ -1,4 +1,4 @@
-"""What a file is that was taken for a TFRecord file, told from its first bytes."""
+"""Recognizes, from its first bytes, a file that is not a TFRecord file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TEXT: tuple[tuple[str, str], ...] = (
     (r".*[,;\t]", "CSV or other text"),
     (r"", "text"),
 )
-"""What text begins with, after white space; the first that fits counts."""
+"""Patterns for the beginning of text, after white space; the first that matches is used."""
 
 
 def describe_content(head: bytes) -> str | None:
@@ -57,8 +57,8 @@ def describe_content(head: bytes) -> str | None:
     'a Parquet file'
 
     Args:
-      head: the first bytes of a file that does not begin with a TFRecord frame; a few hundred will
-        do, less only if the file is shorter.
+      head: the first bytes of a file that does not begin with a TFRecord frame; a few hundred are
+        enough, fewer only if the file is shorter.
     """
     for magic, description in _BINARY:
         if head.startswith(magic):
@@ -72,7 +72,7 @@ def describe_content(head: bytes) -> str | None:
 
 
 def _decode_text(head: bytes) -> str:
-    """Returns UTF-8 text, without a character that is cut at its end; "" if it is not text."""
+    """Returns UTF-8 text, without a truncated character at its end; "" if it is not text."""
     try:
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
     except UnicodeDecodeError:

@@ -53,10 +53,10 @@ def convert(
     progress: OnProgress | None = None,
     **write_options: Any,
 ) -> list[WrittenFile]:
-    """Converts files, of which one side is TFRecord, and returns the files that it wrote.
+    """Converts files to or from TFRecord, and returns the files written.
 
-    Memory is bounded, rows keep their order, and files are whole or not there. From TFRecord to
-    TFRecord records are copied as they are, unless a schema, columns or partitions are asked for.
+    Memory is bounded, rows keep their order, and files are complete or absent. From TFRecord to
+    TFRecord, records are copied unchanged unless a schema, columns or partitions are requested.
 
     Example::
 
@@ -68,39 +68,38 @@ def convert(
       target: the file to write. For TFRecord with any of `num_shards`, `max_records_per_shard`,
         `max_bytes_per_shard` and `partition_by` the prefix of all files, as of `write_table`: those
         of ``a.tfr.gz`` are called ``a-00000-of-00002.tfr.gz``.
-      schema: a TFMD `Schema`, a serialized one, or the path of its file. From TFRecord it tells the
-        columns; without one, or with "infer", they are found by reading all records first. To
-        TFRecord it tells which columns the rows must have, and what the cells of CSV are, which
-        else their looks decide.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file. From TFRecord it defines
+        the columns; without one, or with "infer", all records are read first to find them. To
+        TFRecord it defines which columns the rows must have, and the types of CSV cells, which are
+        otherwise inferred.
       source_format: "tfrecord", "parquet", "csv", "json" (an object in each line), "arrow" or
-        "arrow-stream" (Arrow's IPC file or stream). None: as the suffix says; without one TFRecord.
+        "arrow-stream" (Arrow's IPC file or stream). None: from the suffix; without one TFRecord.
       target_format: as `source_format`.
-      columns: names of the columns to convert, in the order wanted; None: all.
-      column_names: for CSV without a first line of names: the names of its columns, in their order.
-        To CSV they are the columns to convert. None: the first line has the names.
-      record_type: what records are, or become: "Example", "SequenceExample" or "ByteArray".
-      scalars: from TFRecord, which columns come as single values instead of lists, as for
-        `iter_batches`. True: those of at most one value by the schema, or without one in all
-        records. CSV has single values in any case.
-      strings: from TFRecord, which columns come as strings instead of bytes, as for `iter_batches`.
-        True: those that are text by the schema, or without one in all records. CSV and JSON have
-        strings in any case.
-      partition_columns: from TFRecord, "hive" for columns of what folders ``name=value`` tell.
-      compression: of what is written. "auto": what the suffix says; else snappy for Parquet and
-        none for others.
-      mode: what becomes of a file that is there: "error" or "overwrite", or for TFRecord another
-        mode of `write_table`.
-      progress: called with the bytes read and the bytes in all, as stored, after each batch.
+      columns: names of the columns to convert, in output order; None: all.
+      column_names: from CSV without a header line: the names of its columns, in order. To CSV: the
+        columns to convert, without writing a header line. None: the first line has the names.
+      record_type: type of the records read or written: "Example", "SequenceExample" or "ByteArray".
+      scalars: from TFRecord, which columns become scalars instead of lists, as for `iter_batches`.
+        True: those with at most one value per record according to the schema or, without one, in
+        all records. In CSV all columns are scalars.
+      strings: from TFRecord, which columns become strings instead of bytes, as for `iter_batches`.
+        True: those that are text according to the schema or, without one, in all records. In CSV
+        and JSON all are strings.
+      partition_columns: from TFRecord, "hive" to add columns for folders ``name=value``.
+      compression: of the output. "auto": from the suffix; else snappy for Parquet and none for
+        others.
+      mode: what to do with an existing file: "error" or "overwrite", or for TFRecord another mode
+        of `write_table`.
+      progress: called after each batch with the bytes read and the total bytes, as stored.
       write_options: other options of `write_table`.
 
     Raises:
-      ValueError: an option is out of range, or there is none of its name; the formats are not
-        known, or none is TFRecord.
-      NoMatchError: a pattern means no file.
+      ValueError: an option is out of range or unknown; a format is unknown, or neither is TFRecord.
+      NoMatchError: a pattern matches no file.
       CorruptRecordError: a TFRecord file cannot be read.
-      DecodeError: another file cannot be read, or a row has several values in a column of one.
-      SchemaError: a column has a type that the target does not hold, or is none of the schema's.
-      WriteError: files are there, or cannot be written.
+      DecodeError: another file cannot be read, or a row has several values in a scalar column.
+      SchemaError: a column has a type that the target does not support, or is not in the schema.
+      WriteError: files exist already, or cannot be written.
     """
     check_function("progress", progress)
     _check_names(write_options)
@@ -139,7 +138,7 @@ def _check_names(write_options: Iterable[str]) -> None:
 def _write_other(conversion: Conversion, progress: OnProgress | None) -> WrittenFile:
     """Writes the one file of another format."""
     overwrite = conversion.mode == "overwrite"
-    check_free(conversion.target, DirectOutputFileSystem(), overwrite=overwrite)  # before all work
+    check_free(conversion.target, DirectOutputFileSystem(), overwrite=overwrite)  # fail early
     first_pass, last_pass = _split_progress(conversion, progress)
     chosen = choose_columns(conversion, progress=first_pass)
     batches = iter_batches(
@@ -184,7 +183,7 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
     options = conversion.write_options if conversion.is_one_file else conversion.shard_options
     first_rows: dict[str, int] = {}
     if conversion.source_format is Format.TFRECORD:
-        schema = None  # what is decoded by it fits it
+        schema = None  # rows decoded with it need no check against it
         first_pass, last_pass = _split_progress(conversion, progress)
         batches = iter_batches(
             conversion.paths,
@@ -219,7 +218,7 @@ def _write_records(conversion: Conversion, progress: OnProgress | None) -> list[
 def _iter_files(
     conversion: Conversion, progress: OnProgress | None, first_rows: dict[str, int]
 ) -> Generator[pa.RecordBatch]:
-    """Yields the batches of files of another format; tells the number of each file's first row."""
+    """Yields the batches of files of another format; sets `first_rows` for each file."""
     done = num_rows = 0
     for file in conversion.files:
         first_rows[file.path] = num_rows
@@ -232,7 +231,7 @@ def _iter_files(
             columns=conversion.columns,
             column_names=conversion.column_names,
         )
-        with interleave_ahead([batches], 1) as ahead:  # of what is written
+        with interleave_ahead([batches], 1) as ahead:  # reads while others are written
             for batch in ahead:
                 num_rows += batch.num_rows
                 yield batch
@@ -244,7 +243,7 @@ def _iter_files(
 
 
 class _Watched:
-    """A file of which is known how many bytes have been read."""
+    """A file that counts the bytes read from it."""
 
     closed = False
 
