@@ -53,19 +53,35 @@ class WriteToTFRecord(beam.PTransform):
     records (`bytes`, or protobuf messages of any type). The output has each file with its number of
     records and its size, once all of them are in place: a step behind it may read them.
 
-    Files are written under temporary names in a hidden folder beside the final ones. Only when all
-    are whole, and hold as many records as came in, do they get their names; that is tried again
-    where it fails, and changes nothing where it was done already. So work that the engine does a
-    second time, or in two places at once, leaves no trace; nor does a worker that dies, but for one
-    whose machine loses its power: nothing waits until a disk has what the system took (no fsync).
+    Files are first written under temporary names, in a hidden folder ``.<name>-temp-<id>`` beside
+    their places, which readers skip. Once all of them are complete, and together hold as many
+    records as came in, they are renamed. A rename that fails is retried, and one that was done
+    already is recognized. So a bundle that the engine runs twice, even in two places at once, adds
+    nothing, and neither does a worker that dies. The exception is a machine that loses its power:
+    files are not synced to disk (no fsync).
 
-    A write that fails for good may leave that hidden folder, ``.<name>-temp-<id>``, which readers
-    skip, and, if it was while the files got their names, some of the files, each of them whole. The
-    next write of the same prefix in the mode ``error`` or ``overwrite``, or ``ignore`` where it
-    writes, clears the folder away; the other modes leave it, for nothing tells it from that of a
-    write that runs beside theirs. Where only these are used, delete such folders by hand, while no
-    write of the prefix runs: no file that has its own name is in them. While an unbounded input has
-    nothing that waits to be written, there is no such folder on local disks.
+    What is left of a write that never finishes:
+
+    ================================  ============================================================
+    It stopped                        Left
+    ================================  ============================================================
+    before the files were renamed     the hidden folder
+    while they were renamed           the same, and some of the files, each of them complete
+    at any time, of unbounded input   the same, if records were waiting; the files of all earlier
+                                      panes, and perhaps some of those of the last one
+    ================================  ============================================================
+
+    The next write of the same prefix in the mode ``error`` or ``overwrite``, or ``ignore`` if it
+    writes, removes hidden folders when it ends. ``append`` and ``overwrite_partitions`` leave them,
+    since they may belong to writes that still run; so do those of unbounded inputs. Where only
+    these are used, delete such folders while no write of the prefix runs: they hold no file that
+    has its own name. Files in place stay until a write in the mode ``overwrite`` replaces them; of
+    an ``append`` that was cut off all have the same id in their names as its hidden folder.
+
+    A write of an unbounded input deletes temporary files as it goes, and on local disks the folder
+    with them whenever nothing waits. What stays until the folder is removed are those of bundles
+    that the engine repeated, and of records that came too late for their window and so are dropped
+    by Beam: none if a bundle has no more than 16 KiB of them, since then none is made.
 
     Example::
 
@@ -84,15 +100,15 @@ class WriteToTFRecord(beam.PTransform):
     ``ignore``                nothing is written, and the output is empty
     ========================  ====================================================================
 
-    Two writes of one prefix at a time go well only in the mode ``append``. In ``error`` and
-    ``ignore`` one of them fails rather than replace a file of the other; in the others they may
+    Only in the mode ``append`` can several writes of one prefix run at the same time. In ``error``
+    and ``ignore`` one of them fails rather than replace a file of the other; in the others they may
     leave some files of each.
 
-    An unbounded input needs `num_shards`, and so do session windows, each of which has its files
-    once it is complete. Files of an unbounded input are those of a window and a pane, which are
-    named before the template: ``<prefix>-<start>-<end>-<pane>-SSSSS-of-NNNNN``. Of a bounded input
-    with windows too, the pane is always 0. The files of a pane hold only the records that
-    arrived since the previous one, even if the input accumulates panes: no record is written twice.
+    An unbounded input has files for each window and pane, whose names have these before the
+    template: ``<prefix>-<start>-<end>-<pane>-SSSSS-of-NNNNN``. They hold the records that arrived
+    since the previous pane, even if the input accumulates panes: no record is written twice. One
+    worker writes all files of a pane. A bounded input that has windows has files for each of them,
+    with the pane 0. Unbounded inputs need `num_shards`, and so do session windows.
 
     Args:
       file_path_prefix: how paths of files begin. One that ends with a slash is a folder, in which
