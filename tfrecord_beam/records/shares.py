@@ -54,7 +54,7 @@ def share_files(
 
     >>> [[piece]] = share_files([FileEntry("a.tfrecord", 100)], 1)
     >>> piece.ranges[piece.position]
-    FileRange(path='a.tfrecord', start=0, stop=100, size=100)
+    FileRange(path='a.tfrecord', start=0, stop=100, size=100, splittable=True)
 
     Args:
       files: what to share.
