@@ -402,6 +402,9 @@ def test_hint_tells_what_there_is(tmp_path: pathlib.Path) -> None:
     (tmp_path / "data-1.tfrecord").write_bytes(b"")
     with pytest.raises(NoMatchError, match=r"\(there is '.*data-1.tfrecord'\)"):
         BeamSource(tmp_path / "date*")
+    (tmp_path / "a\udcff").write_bytes(b"")  # which cannot be named with Beam
+    with pytest.raises(NoMatchError, match="found none$"):
+        BeamSource(tmp_path / "date*")
 
 
 @pytest.mark.parametrize("source", [BeamSource, RawRecordBeamSource, ReadRecordBlocks])

@@ -123,7 +123,7 @@ def match_pattern(pattern: str, file_system: FileSystem) -> list[FileEntry]:
     if not entries:
         try:
             hint = _describe_alternatives(pattern, file_system)
-        except OSError:  # the lookup for the hint must not fail the call
+        except (OSError, ValueError):  # the lookup for the hint must not fail the call
             hint = None
         raise NoMatchError(f"Expected files at {pattern!r}, found none", hint=hint)
     return entries
