@@ -403,7 +403,7 @@ def test_hint_tells_what_there_is(tmp_path: pathlib.Path) -> None:
     with pytest.raises(NoMatchError, match=r"\(there is '.*data-1.tfrecord'\)"):
         BeamSource(tmp_path / "date*")
     (tmp_path / "a\udcff").write_bytes(b"")  # which cannot be named with Beam
-    with pytest.raises(NoMatchError, match="found none$"):
+    with pytest.raises(NoMatchError, match=r"found none$"):
         BeamSource(tmp_path / "date*")
 
 

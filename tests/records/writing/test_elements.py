@@ -212,6 +212,8 @@ def test_feature_lists() -> None:
 
 OWN_LIST: list[Any] = [1]
 OWN_LIST.append(OWN_LIST)
+OWN_DICT: dict[str, Any] = {}
+OWN_DICT["own"] = OWN_DICT
 ONE_KIND = "numbers, bool, str, bytes, or lists of one kind of them"
 BEFORE = "(that is what the rows before have)"
 MIXED = "(a schema can say that ints are FLOAT, too)"
@@ -241,6 +243,10 @@ MIXED = "(a schema can say that ints are FLOAT, too)"
             f"Expected {ONE_KIND} for feature 'x', found [1, 2.5] - at record 0 {MIXED}",
         ),
         ([OWN_LIST], f"Expected {ONE_KIND} for feature 'x', found [1, [...]] - at record 0"),
+        (
+            [OWN_DICT],
+            f"Expected {ONE_KIND} for feature 'x', found {{'own': {{...}}}} - at record 0",
+        ),
         ([None, object], f"Expected {ONE_KIND} for feature 'x', found <class 'object'> - at "),
         ([None, 2**63], f"Expected {ONE_KIND} for feature 'x', found 9223372036854775808 - at "),
         (
@@ -281,6 +287,13 @@ def test_single_values_beside_lists_where_the_schema_has_the_feature() -> None:
         EncodeError, match=r"found 'a' - at record 2 \(that is what the rows before"
     ):
         column(1, [2], "a", schema=schema_of(x=INT))
+
+
+def test_feature_lists_in_feature_lists() -> None:
+    row: dict[str, Any] = {}
+    row["##SEQUENCE##"] = row
+    with pytest.raises(EncodeError, match="feature lists, found '##SEQUENCE##' - at record 1"):
+        to_batch({}, row)
 
 
 def test_values_nested_deeper_than_the_schema() -> None:

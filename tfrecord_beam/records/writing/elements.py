@@ -142,6 +142,10 @@ def _to_batch(rows: Sequence[Mapping[str, Any]], types: RowTypes) -> pa.RecordBa
 def _to_struct(values: Sequence[Any], types: RowTypes) -> pa.StructArray:
     """Returns the column of feature lists."""
     rows = [{} if value is None else _check_row(value, row) for row, value in enumerate(values)]
+    for index, row in enumerate(rows):
+        if SEQUENCE_COLUMN in row:  # which may be the row itself
+            message = f"Expected names of feature lists, found {SEQUENCE_COLUMN!r}"
+            raise EncodeError(message, Location(record=index))
     batch = _to_batch(rows, RowTypes(types.steps))
     mask = pa.array([value is None for value in values])
     return pa.StructArray.from_arrays(batch.columns, batch.schema.names, mask=mask)

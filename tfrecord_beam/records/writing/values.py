@@ -17,7 +17,7 @@ from __future__ import annotations
 import bisect
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,7 +139,7 @@ def _find_refusal(values: Sequence[Any], expected: pa.DataType) -> Exception | N
 def _infer(values: Sequence[Any], expected: pa.DataType) -> pa.Array:
     """Returns the array of values; pyarrow finds its type, but what it would mix is refused."""
     types = _leaf_types(values)
-    if any(issubclass(each, _LISTS) for each in types):
+    if any(issubclass(each, _LISTS) for each in types) or (dict in types and _are_deep(values)):
         raise TypeError(f"more than {MOST_LEVELS} levels of lists")
     families = set(map(_find_family, types))
     takes_ints = pt.is_floating(unnest(expected)[1])
@@ -166,6 +166,15 @@ def _leaf_types(values: Sequence[Any], levels: int = MOST_LEVELS) -> set[type]:
     found |= {array.dtype.type for array in arrays}
     nested = (value for value in values if isinstance(value, (list, tuple)))
     return found | _leaf_types(list(itertools.chain.from_iterable(nested)), levels - 1)
+
+
+def _are_deep(values: Sequence[Any], levels: int = MOST_LEVELS) -> bool:
+    """Returns whether lists and mappings have more levels: pyarrow never ends in one of itself."""
+    if not values or not levels:
+        return bool(values)
+    parts: list[Iterable[Any]] = [each for each in values if isinstance(each, (list, tuple))]
+    parts += [each.values() for each in values if isinstance(each, dict)]
+    return _are_deep(list(itertools.chain.from_iterable(parts)), levels - 1)
 
 
 @functools.lru_cache
