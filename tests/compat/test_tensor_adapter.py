@@ -219,6 +219,33 @@ def test_sparse_tensors_of_other_fields(case: Case) -> None:
         check_equal(adapter.ToBatchTensors(case.batch, True)["t"], expected)
 
 
+RAGGED_CASES = st.one_of(ragged_cases(), nested_cases())
+
+
+@given(case=RAGGED_CASES)
+def test_fields_of_ragged_tensors(case: Case) -> None:
+    """They are set without the constructors of TensorFlow, and equal the ones these set."""
+    assert to_tensorflow._ragged_tensor_has_known_fields()
+    tensor = TensorAdapter(config_of(case)).ToBatchTensors(case.batch, True)["t"]
+    while isinstance(tensor, tf.RaggedTensor):
+        built = tf.RaggedTensor.from_row_splits(tensor.values, tensor.row_splits, validate=False)
+        for part, expected in ((tensor, built), (tensor._row_partition, built._row_partition)):
+            assert type(part) is type(expected)
+            assert vars(part).keys() == vars(expected).keys()
+        assert tensor._values is built._values
+        assert vars(tensor._row_partition) == vars(built._row_partition)
+        tensor = tensor.values
+
+
+@given(case=RAGGED_CASES)
+def test_ragged_tensors_of_other_fields(case: Case) -> None:
+    """A TensorFlow whose ragged tensors have other fields makes them itself."""
+    adapter = TensorAdapter(config_of(case))
+    expected = adapter.ToBatchTensors(case.batch, True)["t"]
+    with mock.patch.object(to_tensorflow, "_ragged_tensor_has_known_fields", lambda: False):
+        check_equal(adapter.ToBatchTensors(case.batch, True)["t"], expected)
+
+
 @given(case=CASES)
 def test_tensors_can_be_computed_with(case: Case) -> None:
     """TensorFlow ends the process at a tensor whose memory is not as it has to be."""

@@ -38,16 +38,13 @@ def type_spec(spec: TensorSpec) -> tf.TypeSpec:
 
 def to_eager_tensor(value: NumpyTensor) -> EagerTensor:
     """Returns a tensor, which may share the memory of `value`."""
-    with ExtraImport():
-        import tensorflow as tf
-
     if isinstance(value, SparseValue):
         return _to_sparse_tensor(value)
     if isinstance(value, RaggedValue):
-        ragged = _to_tensor(value.values)
+        tensor = _to_tensor(value.values)
         for splits in reversed(value.row_splits):
-            ragged = tf.RaggedTensor.from_row_splits(ragged, _to_tensor(splits), validate=False)
-        return ragged
+            tensor = _split_rows(tensor, _to_tensor(splits))
+        return tensor
     return _to_tensor(value)
 
 
@@ -93,6 +90,42 @@ def _sparse_tensor_has_known_fields() -> bool:
 
     fields = vars(tf.SparseTensor([[0]], [0], [1]))
     return set(fields) == {"_indices", "_values", "_dense_shape", "_dense_shape_default"}
+
+
+def _split_rows(values: tf.Tensor | tf.RaggedTensor, row_splits: tf.Tensor) -> tf.RaggedTensor:
+    """Returns a `tf.RaggedTensor` of the parts.
+
+    Its fields are set directly, for the same reason as those in `_to_sparse_tensor`.
+    """
+    with ExtraImport():
+        import tensorflow as tf
+
+    if not _ragged_tensor_has_known_fields():
+        return tf.RaggedTensor.from_row_splits(values, row_splits, validate=False)
+    partition = tf.experimental.RowPartition.__new__(tf.experimental.RowPartition)
+    vars(partition).update(_OTHER_ENCODINGS, _row_splits=row_splits)
+    tensor = tf.RaggedTensor.__new__(tf.RaggedTensor)
+    tensor._values, tensor._row_partition = values, partition
+    return tensor
+
+
+_OTHER_ENCODINGS = dict.fromkeys(
+    ("_row_lengths", "_value_rowids", "_nrows", "_uniform_row_length", "_nvals")
+)
+"""The other fields of a row partition of which only the splits are known."""
+
+
+@functools.cache
+def _ragged_tensor_has_known_fields() -> bool:
+    with ExtraImport():
+        import tensorflow as tf
+
+    fields = vars(tf.RaggedTensor.from_row_splits([0], [0, 1], validate=False))
+    if set(fields) != {"_values", "_row_partition"}:
+        return False
+    encodings = vars(fields["_row_partition"])
+    known: bool = encodings == {**_OTHER_ENCODINGS, "_row_splits": encodings.get("_row_splits")}
+    return known
 
 
 def _to_tensor(array: AnyArray) -> tf.Tensor:
