@@ -7,18 +7,18 @@ import warnings
 from types import FrameType
 
 _SKIPPED = ("tfrecord_beam", "importlib")
-"""Packages whose frames stand between a warning and the code that is the cause of it."""
+"""Packages whose frames are skipped to find the code that caused a warning."""
 
 
 def warn_caller(text: str, category: type[Warning] = UserWarning, source: object = None) -> None:
-    """Warns at the line that called the library, from however deep in it.
+    """Issues a warning at the line that called the library, however deep inside it is raised.
 
     Args:
-      text: what is wrong.
+      text: of the warning.
       category: of the warning.
       source: the object that a ResourceWarning is about.
     """
-    # What `skip_file_prefixes` of `warnings.warn` does from Python 3.12 on.
+    # Like `skip_file_prefixes` of `warnings.warn`, available from Python 3.12 on.
     frame = sys._getframe(1)
     while frame.f_back is not None and _is_skipped(frame):
         frame = frame.f_back

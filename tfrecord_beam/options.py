@@ -1,4 +1,4 @@
-"""Checks of options, which make one kind of error everywhere, and what texts say of values."""
+"""Checks of options, with uniform errors, and descriptions of values for error texts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import get_args
 from tfrecord_beam.errors import SchemaError
 
 MAX_INT = (1 << 63) - 1
-"""The largest int that the kernel, Arrow and Beam's offsets hold."""
+"""The largest int that the kernel, Arrow and Beam's offsets can represent."""
 
 _SHOWN = 200
-"""Characters of a value that an error text shows. A schema or a list may have millions."""
+"""How many characters of a value an error text shows. A schema or a list may have millions."""
 
 
 def check_int(
@@ -24,7 +24,7 @@ def check_int(
 
     Args:
       name: of the option, as the user wrote it.
-      value: what the user gave.
+      value: as given by the user.
       least: the smallest int allowed.
       most: the largest int allowed.
       optional: whether None is allowed too.
@@ -82,17 +82,17 @@ def check_function(name: str, value: Callable[..., object] | None) -> None:
 
 
 def check_list(name: str, value: object) -> None:
-    """Raises ValueError unless the option `name` is a list or the like, no str or bytes."""
+    """Raises ValueError unless the option `name` is an iterable other than str or bytes."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise ValueError(f"Expected {name} to be a list, found {describe(value)}")
 
 
 def check_distinct(names: Iterable[str], what: str) -> None:
-    """Raises SchemaError when a name comes twice.
+    """Raises SchemaError if a name occurs twice.
 
     Args:
       names: of columns, in Arrow or in a record.
-      what: the plural of what is named, for the error text: "columns".
+      what: the plural noun for what they name, for the error text: "columns".
     """
     seen = set()
     for name in names:
@@ -102,9 +102,9 @@ def check_distinct(names: Iterable[str], what: str) -> None:
 
 
 def describe(value: object) -> str:
-    """Returns what an error text says of a value that a user gave: its repr, cut where it is long.
+    """Returns a user's value for an error text: its repr, shortened if it is long.
 
-    Of a repr of several lines it is the first one.
+    If the repr has several lines, only the first one is used.
 
     >>> describe("3"), describe(None)
     ("'3'", 'None')
@@ -119,7 +119,7 @@ def describe(value: object) -> str:
 
 
 def count_of(number: int, noun: str, plural: str | None = None) -> str:
-    """Returns what a text says of so many things.
+    """Returns a number with its noun in singular or plural.
 
     >>> count_of(1, "record"), count_of(3, "record"), count_of(0, "batch", "batches")
     ('1 record', '3 records', '0 batches')

@@ -1,4 +1,4 @@
-"""Paths and URLs: which of them a text is, how it is spelled, and what a URL means without Beam."""
+"""Paths and URLs: distinguishes and normalizes them, and resolves URLs without Beam."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUERY = re.compile(r"\?[a-z_]+=[^/?*\[]*\Z")
 
 _ROOT = re.compile(r"[a-z][a-z0-9+.-]*://[^/]*", re.IGNORECASE)
 _LOCAL_URL = re.compile(r"file:(?://(?:localhost)?(?=/)|(?=/(?!/)))", re.IGNORECASE)
-"""What comes before the path in a URL of a local file, by RFC 8089: of three forms."""
+"""The part before the path in the URL of a local file, in the three forms of RFC 8089."""
 
 
 def has_scheme(path: str) -> bool:
@@ -27,7 +27,7 @@ def has_scheme(path: str) -> bool:
 
 
 def normalize_path(path: str) -> str:
-    """Returns a path or URL in the one spelling that the library uses.
+    """Returns a path or URL in the canonical spelling of the library.
 
     >>> normalize_path("file:///a%20b"), normalize_path("GS://Bucket/a%20b")
     ('/a b', 'gs://Bucket/a%20b')
@@ -35,14 +35,13 @@ def normalize_path(path: str) -> str:
     's3://bucket?region=eu-west-1/a/*'
 
     Args:
-      path: a path, which stays as it is, but has slashes where the system has others; a URL of a
-        local file (``file:/a``, ``file:///a``, ``file://localhost/a``), which becomes a path;
-        another URL, whose scheme gets lower case, and whose query comes before its path: there it
-        is the same for all files of a folder.
+      path: a path, which is unchanged except that the system's separators become slashes; the URL
+        of a local file (``file:/a``, ``file:///a``, ``file://localhost/a``), which becomes a path;
+        or another URL, whose scheme becomes lower case, and whose query is moved before its path,
+        where it is the same for all files of a folder.
 
     Raises:
-      ValueError: there is a NUL or a lone surrogate in it, or it is the URL of a file of another
-        machine.
+      ValueError: it contains a NUL or a lone surrogate, or is the URL of a file on another machine.
     """
     if "\0" in path:
         raise ValueError(f"Expected a path without NUL characters, found {path!r}")
@@ -68,7 +67,7 @@ def normalize_path(path: str) -> str:
 
 
 def split_root(path: str) -> tuple[str, str]:
-    """Returns what a normalized URL says of its store, which is no pattern, and the path there.
+    """Returns the store part of a normalized URL, which is not a pattern, and the path in it.
 
     >>> split_root("s3://bucket?region=eu-west-1/a/*"), split_root("/a")
     (('s3://bucket?region=eu-west-1', '/a/*'), ('', '/a'))
@@ -81,11 +80,11 @@ def split_root(path: str) -> tuple[str, str]:
 def resolve_url(url: str) -> tuple[pyarrow.fs.FileSystem, str]:
     """Returns the file system of a URL and the path in it, whose names are not percent-encoded.
 
-    To make one takes 40 ms for S3, and more until it has its credentials and connections: a process
-    makes one for all files of a bucket.
+    Creating one takes 40 ms for S3, plus the time for credentials and connections, so a process
+    creates only one for all files of a bucket.
 
     Raises:
-      ValueError: pyarrow knows no such file system.
+      ValueError: pyarrow does not support the file system.
     """
     root, key = split_root(url)
     try:
@@ -98,7 +97,7 @@ def resolve_url(url: str) -> tuple[pyarrow.fs.FileSystem, str]:
 
 @functools.cache
 def _connect(root: str, process: int) -> tuple[pyarrow.fs.FileSystem, str]:
-    """Returns the file system of a store, which no fork of the process can use, and its path."""
+    """Returns the file system of a store, and its path. A forked process cannot reuse it."""
     scheme, _, rest = root.partition("://")
     authority, mark, query = rest.partition("?")
     file_system, top = pyarrow.fs.FileSystem.from_uri(f"{scheme}://{authority or '/'}{mark}{query}")

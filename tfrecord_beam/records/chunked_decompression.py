@@ -1,7 +1,7 @@
-"""Decompressed streams of formats that are chunks in a row: snappy's own framing, and Hadoop's.
+"""Decompressed streams of formats made of chunks: snappy's own framing, and Hadoop's.
 
-Neither has an end mark, so a file that is cut between two chunks, or in Hadoop's framing between
-two blocks, cannot be told from a whole one.
+Neither has an end mark, so a file truncated between two chunks, or in Hadoop's framing between two
+blocks, cannot be distinguished from a complete one.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ SNAPPY_IDENTIFIER = b"\xff\x06\x00\x00sNaPpY"
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
 
 _LZ4_HEADER = LZ4_MAGIC + b"\x60\x70\x73"
-"""Begins a frame of independent blocks of at most 4 MiB, without checksums but the header's own."""
+"""Header of a frame of independent blocks of at most 4 MiB, without checksums after the header."""
 
 _MAX_HADOOP_CHUNK_BYTES = 4 << 20
-"""What an LZ4 frame holds in a block. Hadoop's buffer is 256 KiB, unless it is configured."""
+"""Maximum size of a block in an LZ4 frame. Hadoop's default buffer is 256 KiB."""
 
 
 class _ChunkedStream(DecompressedStream):
@@ -50,10 +50,10 @@ class _ChunkedStream(DecompressedStream):
 
     @abc.abstractmethod
     def _next_content(self) -> memoryview:
-        """Takes the next chunk and returns its content; empty for what is not data."""
+        """Consumes the next chunk and returns its content; empty for a chunk that is not data."""
 
     def _require(self, size: int) -> bool:
-        """Reads until `size` bytes are at hand; False if the file ends before."""
+        """Reads until `size` bytes are available; False if the file ends before."""
         while len(self._input) - self._position < size:
             data = self._raw.read(READ_BYTES)
             if not data:
@@ -69,7 +69,7 @@ class _ChunkedStream(DecompressedStream):
         return self._input[start : self._position]
 
     def _decompress(self, decode: Callable[[bytes, int], bytes], chunk: bytes, most: int) -> bytes:
-        """Returns the content of a compressed chunk, of `most` bytes at most."""
+        """Returns the content of a compressed chunk, at most `most` bytes."""
         try:
             return decode(chunk, most)
         except OSError as error:  # Arrow's class for damaged data
@@ -97,8 +97,8 @@ class SnappyStream(_ChunkedStream):
         elif kind in (self._COMPRESSED, self._UNCOMPRESSED):
             return self._checked(kind, int.from_bytes(chunk[:4], "little"), chunk[4:])
         elif kind != self._PADDING:
-            # The format would skip some unknown types. None is in use, and a data chunk whose type
-            # is damaged, which no checksum tells, must not be skipped.
+            # The format allows skipping some unknown types. None is in use, and a data chunk with a
+            # damaged type, which no checksum covers, must not be skipped.
             raise self._damaged(f"unknown chunk type {kind:#04x}")
         return memoryview(b"")
 

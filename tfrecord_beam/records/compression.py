@@ -1,10 +1,10 @@
-"""Compressed files as plain ones: which codec a file has, and its content, bounded in memory.
+"""Detects the codec of a file, and decompresses its content in bounded memory.
 
-Whatever the codec: several compressed streams one after the other are one content (RFC 1952,
-section 2.2, for gzip), an empty file is an empty content, and everything else that is not whole
-streams is an error: a stream that ends early, a checksum that differs, bytes after the last stream.
-The exceptions are snappy's framing format and Hadoop's framing of snappy and lz4, which have no end
-mark: a file cut between two of their chunks or blocks cannot be told from a whole one.
+For every codec, several compressed streams in a row are one content (RFC 1952, section 2.2, for
+gzip), an empty file is an empty content, and anything else that is not complete streams is an
+error: a stream that ends early, a wrong checksum, bytes after the last stream. The exceptions are
+snappy's framing format and Hadoop's framing of snappy and lz4, which have no end mark: a file
+truncated between two of their chunks or blocks cannot be distinguished from a complete one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tfrecord_beam.records.decompression import (
 )
 
 HEAD_BYTES = 4096
-"""How much of the start of a file `detect_codec` wants to see."""
+"""How much of the beginning of a file `detect_codec` needs."""
 
 _SPELLINGS = {
     "none": ("none", "uncompressed", ""),
@@ -53,7 +53,7 @@ _MAGIC_NUMBERS = {
 }
 
 _LZ4_MAGICS = (LZ4_MAGIC, *(bytes([low]) + b"\x2a\x4d\x18" for low in range(0x50, 0x60)))
-"""The first bytes of a frame, or of a frame to be skipped."""
+"""The first bytes of a frame, or of a skippable frame."""
 
 _STREAMS: dict[str, Callable[[BinaryFile], ByteStream]] = {
     "gzip": lambda raw: DecoderStream(raw, "gzip", lambda: Inflater(16 + zlib.MAX_WBITS)),
@@ -66,14 +66,14 @@ _STREAMS: dict[str, Callable[[BinaryFile], ByteStream]] = {
 
 
 def resolve_codec(option: str | None) -> str:
-    """Returns the codec that a `compression` option means, or "auto".
+    """Returns the codec for a `compression` option, or "auto".
 
     >>> resolve_codec("GZIP"), resolve_codec(".zst"), resolve_codec(None)
     ('gzip', 'zstd', 'none')
 
     Args:
-      option: name or file suffix of a codec, in any case, also as TensorFlow and Beam spell them;
-        None or "" for plain files; "auto" to look at each file.
+      option: name or file suffix of a codec, in upper or lower case, also in the spellings of
+        TensorFlow and Beam; None or "" for uncompressed files; "auto" to detect it for each file.
 
     Raises:
       ValueError: for anything else.
@@ -92,14 +92,14 @@ def resolve_codec(option: str | None) -> str:
 
 
 def detect_codec(head: bytes, name: str) -> str:
-    """Returns the codec of a file: what its content says, else what its name says.
+    """Returns the codec of a file, detected from its content, else from its name.
 
-    A plain TFRecord is "none" whatever its name, for some stores decompress on the way. zlib has no
-    magic number worth the name; it is known by what it holds, a TFRecord or nothing at all. Nor has
-    Hadoop's framing, which is known by the suffix ``.snappy`` or ``.lz4``.
+    An uncompressed TFRecord is "none" whatever its name, because some stores decompress on the fly.
+    zlib has no usable magic number; it is recognized if its content is a TFRecord or empty.
+    Hadoop's framing has none either; it is recognized by the suffix ``.snappy`` or ``.lz4``.
 
     Args:
-      head: the first `HEAD_BYTES` bytes of the file, less only if it is shorter.
+      head: the first `HEAD_BYTES` bytes of the file, fewer only if it is shorter.
       name: its path or URL.
     """
     if not head or _begins_record(head):
@@ -113,7 +113,7 @@ def detect_codec(head: bytes, name: str) -> str:
 
 
 def codec_of_name(name: str) -> str:
-    """Returns the codec that the suffix of a path or URL tells.
+    """Returns the codec for the suffix of a path or URL.
 
     >>> codec_of_name("a.tfrecord.gz"), codec_of_name("a.tfrecord")
     ('gzip', 'none')
@@ -125,11 +125,11 @@ def codec_of_name(name: str) -> str:
 def open_decompressed(raw: BinaryFile, codec: str) -> ByteStream:
     """Returns the decompressed content of `raw`, which is closed with it.
 
-    Memory stays at a few MiB and the size of the caller's target, however well the file compresses.
-    Reading raises CorruptRecordError where the file is not whole; its `offset` is the number of
-    bytes that were delivered before: nearly all, but up to 64 KiB less for zstd and lz4, and what
-    16 KiB of the file hold for gzip and zlib. If only the checksum at a file's end is wrong, gzip
-    and zlib deliver all.
+    Memory is bounded by a few MiB and the size of the caller's target, however well the file
+    compresses. Reading raises CorruptRecordError if the file is truncated or damaged; its `offset`
+    is the number of bytes delivered before. These are nearly all: up to 64 KiB may be missing for
+    zstd and lz4, and the content of 16 KiB of the file for gzip and zlib. If only the checksum at
+    the end of a file is wrong, gzip and zlib deliver everything.
 
     Args:
       raw: the file, at its start.
@@ -146,9 +146,9 @@ def _framed_by(
     magics: Collection[bytes],
     standard: Callable[[BinaryFile, str], ByteStream],
 ) -> ByteStream:
-    """Returns a stream of the codec's own format if the file begins as one, else of Hadoop's.
+    """Returns a stream of the codec's own format if the file begins like one, else of Hadoop's.
 
-    No file of Hadoop's begins like that: its first block is never that large.
+    No Hadoop file begins like that, because its first block is never so large.
     """
     head = raw.read(4)[:4]
     raw.seek(0)

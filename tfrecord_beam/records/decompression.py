@@ -1,7 +1,7 @@
-"""The streams behind `compression.open_decompressed` that a library decodes as a whole.
+"""The streams of `compression.open_decompressed` that a library decodes as a whole.
 
-Those of formats that are taken apart here are in `chunked_decompression`. Each takes an open file
-and has `readinto` and `close`; what is not whole is a CorruptRecordError.
+Formats whose chunks are parsed by this package are in `chunked_decompression`. Each stream takes an
+open file and has `readinto` and `close`; truncated or damaged data are a CorruptRecordError.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ READ_BYTES = 1 << 20
 """How much of a compressed file is read at a time: on an object store each read is a request."""
 
 _STEP_BYTES = 1 << 14
-"""How much of that is decoded in a call. What a call decoded before it fails is lost with it."""
+"""How much of that is decoded per call. If a call fails, its output up to there is lost."""
 
 _CHECKSUM_BYTES = 4
-"""A zlib stream ends with these, a gzip stream with these and as many for its size."""
+"""Size of the checksum at the end of a zlib or gzip stream; gzip also has a size of 4 bytes."""
 
 _ARROW_STEP_BYTES = 1 << 16
-"""Arrow keeps to itself what it decoded in a call that then fails: at most this much is lost."""
+"""Output size per call of Arrow, which discards the output of a failed call: at most this much."""
 
 
 class BinaryFile(Protocol):
-    """What is needed of an open file. ``b""`` and 0 mean its end."""
+    """The operations needed of an open file. ``b""`` and 0 mean its end."""
 
     def read(self, size: int, /) -> bytes: ...
     def readinto(self, target: memoryview, /) -> int | None: ...
@@ -48,13 +48,13 @@ class ByteStream(Protocol):
     """A content that is read once, from its start."""
 
     def readinto(self, target: memoryview, /) -> int | None:
-        """Fills a part of `target` and returns how many bytes; 0 only at the end."""
+        """Fills a part of `target` and returns the number of bytes; 0 only at the end."""
 
     def close(self) -> None: ...
 
 
 class DecompressedStream(abc.ABC):
-    """The part that all codecs share: counts what is delivered, and says what is wrong."""
+    """The common part of all codecs: counts the bytes delivered, and makes the errors."""
 
     def __init__(self, raw: BinaryFile, codec: str) -> None:
         self._raw = raw
@@ -73,7 +73,7 @@ class DecompressedStream(abc.ABC):
 
     @abc.abstractmethod
     def _fill(self, target: memoryview) -> int:
-        """Fills a part of a target that is not empty."""
+        """Fills a part of a non-empty target."""
 
     def _damaged(self, reason: object) -> CorruptRecordError:
         return CorruptRecordError(
@@ -102,7 +102,7 @@ class _Decoder(Protocol):
 
 
 class Inflater:
-    """zlib's decompressor behind the interface of bz2's, which keeps the input it has not used."""
+    """zlib's decompressor with the interface of bz2's, which keeps unused input itself."""
 
     def __init__(self, window_bits: int) -> None:
         self._decoder = _zlib.decompressobj(window_bits)
@@ -118,7 +118,7 @@ class Inflater:
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
         output = bytes(self._decoder.decompress(self._decoder.unconsumed_tail + data, max_length))
-        # An output of full length may have a rest that waits inside the decompressor.
+        # If the output has full length, there may be more inside the decompressor.
         self.needs_input = not self._decoder.unconsumed_tail and len(output) < max_length
         return output
 
@@ -147,14 +147,14 @@ class DecoderStream(DecompressedStream):
                     raise self._truncated()
             output = self._decode(self._decoder, data, len(target))
             if self._decoder.eof:
-                self._position -= len(self._decoder.unused_data)  # the end of what it got last
+                self._position -= len(self._decoder.unused_data)  # the end of its last input
                 self._decoder = None
             if output:
                 target[: len(output)] = output
                 return len(output)
 
     def _next_input(self) -> bytes:
-        """Returns what is to be decoded next: a checksum at the end of the file by itself."""
+        """Returns the next input to decode; a checksum at the end of the file comes separately."""
         if self._position >= len(self._input):
             self._input, self._position = self._raw.read(READ_BYTES), 0
         before_end = len(self._input) - self._position - 2 * _CHECKSUM_BYTES
@@ -171,7 +171,7 @@ class DecoderStream(DecompressedStream):
 
 
 class _WatchedFile:
-    """The raw file as Arrow reads it; remembers if reading itself failed."""
+    """The raw file for Arrow; remembers whether reading itself failed."""
 
     closed = False
 
@@ -189,7 +189,7 @@ class _WatchedFile:
 
 
 class ArrowStream(DecompressedStream):
-    """zstd and lz4: Arrow's stream, which finds all that is wrong with them."""
+    """zstd and lz4: Arrow's stream, which detects all damage in these formats."""
 
     def __init__(self, raw: BinaryFile, codec: str) -> None:
         super().__init__(raw, codec)
@@ -200,7 +200,7 @@ class ArrowStream(DecompressedStream):
     def _fill(self, target: memoryview) -> int:
         try:
             return int(self._stream.readinto(target[:_ARROW_STEP_BYTES]))
-        except OSError as error:  # Arrow's class for damaged data and for failed reads alike.
+        except OSError as error:  # Arrow raises it both for damaged data and for failed reads.
             if self._file.failed:
                 raise
             raise self._damaged(error) from error

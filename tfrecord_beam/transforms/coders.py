@@ -1,7 +1,7 @@
-"""Coders of what moves between workers, registered when this module is imported.
+"""Coders for elements that move between workers, registered when this module is imported.
 
-Beam would pickle a record batch: ten rows of a batch of a million become 8 MB, as Arrow IPC some
-hundred bytes.
+Beam would pickle a record batch: ten rows of a batch of a million take 8 MB that way, and a few
+hundred bytes as Arrow IPC.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class RecordBatchCoder(beam.coders.Coder):
 
 
 class _BlockCoder(beam.coders.Coder):
-    """Pickles a block, which says what to keep of it, and tells its size without that."""
+    """Pickles a block, which reduces itself to its records, and estimates its size cheaply."""
 
     def encode(self, value: RecordBlock | LineBlock) -> bytes:
         return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)

@@ -27,17 +27,16 @@ from tfrecord_beam.transforms.write import WriteToTFRecord
 class ConvertFiles(beam.PTransform):
     """Converts files -> PCollection[WrittenFile], once they are in place.
 
-    To TFRecord, names are those of `WriteToTFRecord`: of a target ``a.tfrecord.gz`` they are
-    ``a-00000-of-00004.tfrecord.gz``.
-    Of another format there is a file for each of the source, with such a number if there are
-    several; each of them is whole or not there.
+    To TFRecord, files are named as by `WriteToTFRecord`: for the target ``a.tfrecord.gz`` they are
+    ``a-00000-of-00004.tfrecord.gz``. For another format there is one file for each source file,
+    with such a number if there are several; each of them is complete or absent.
 
     Args:
-      conversion: what is converted; without a schema, all records may be read here for it.
+      conversion: what to convert; without a schema, all records may be read here to infer one.
 
     Raises:
       ValueError: as for `WriteToTFRecord`.
-      WriteError: files are there already.
+      WriteError: files exist already.
     """
 
     def __init__(self, conversion: Conversion) -> None:
@@ -71,7 +70,7 @@ def _make_write(conversion: Conversion) -> WriteToTFRecord:
     is_from_records = conversion.source_format is Format.TFRECORD
     return WriteToTFRecord(
         conversion.target,
-        None if is_from_records else conversion.schema,  # what is decoded by it fits it
+        None if is_from_records else conversion.schema,  # decoded rows need no check against it
         record_type=conversion.encoded_type,
         compression=conversion.codec,
         mode=conversion.mode,
@@ -96,7 +95,7 @@ def _make_read(conversion: Conversion) -> beam.PTransform[Any, Any]:
 class _ReadFiles(beam.PTransform):
     """Reads files of another format as record batches.
 
-    A file is read by one worker, but of Parquet some row groups.
+    One worker reads a whole file, or for Parquet a range of row groups.
     """
 
     def __init__(self, conversion: Conversion) -> None:
@@ -116,7 +115,7 @@ class _ReadFiles(beam.PTransform):
 
 
 class _SplitFile(LibraryDoFn):
-    """Gives a path with the row groups to read, None for all there is."""
+    """Yields a path with the row groups to read, or None for the whole file."""
 
     def __init__(self, file_format: Format) -> None:
         self._format = file_format

@@ -1,4 +1,4 @@
-"""Where corrupt records go: to Beam's error handler, counted, up to a limit."""
+"""Sends corrupt records to Beam's error handler, counts them, and enforces a limit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORRUPT = "corrupt"
 
 
 class ErrorHandler(Protocol):
-    """What `apache_beam.transforms.error_handling.ErrorHandler` is to this library."""
+    """The part of `apache_beam.transforms.error_handling.ErrorHandler` that is used here."""
 
     def add_error_pcollection(self, pcoll: beam.PCollection[Any]) -> None: ...
 
@@ -27,7 +27,7 @@ class ErrorHandler(Protocol):
 def check_error_handler(
     error_handler: ErrorHandler | None, max_corrupt_records: int | None
 ) -> None:
-    """Raises ValueError for options of a transform that do not fit together."""
+    """Raises ValueError for invalid error options of a transform."""
     if error_handler is not None and not hasattr(error_handler, "add_error_pcollection"):
         raise ValueError(
             "Expected error_handler to be one of apache_beam.transforms.error_handling, "
@@ -37,7 +37,7 @@ def check_error_handler(
 
 
 def take_corrupt(corrupt: list[CorruptRecord]) -> Iterator[beam.pvalue.TaggedOutput]:
-    """Yields what has been collected to the output `CORRUPT`, counts it, and empties the list."""
+    """Yields collected records for the output `CORRUPT`, counts them, and clears the list."""
     if corrupt:
         metrics.count("corrupt_records", len(corrupt))
     for record in corrupt:
@@ -50,21 +50,21 @@ def handle_corrupt(
     error_handler: ErrorHandler | None,
     max_corrupt_records: int | None,
 ) -> None:
-    """Applies `HandleCorruptRecords` where there is an error handler."""
+    """Applies `HandleCorruptRecords` if there is an error handler."""
     if error_handler is not None:
-        # A tuple: of a list Beam would make a PCollection.
+        # A tuple, because Beam would turn a list into a PCollection.
         _ = (*corrupt,) | "HandleCorrupt" >> HandleCorruptRecords(
             error_handler, max_corrupt_records
         )
 
 
 class HandleCorruptRecords(beam.PTransform):
-    """Gives corrupt records to an error handler and fails where there are too many of them.
+    """Sends corrupt records to an error handler and fails if there are too many of them.
 
     Args:
-      error_handler: Beam's error handler.
-      max_corrupt_records: most that the pipeline stands (in each window, of an unbounded input);
-        None: any number.
+      error_handler: Beam error handler.
+      max_corrupt_records: fail if there are more (for an unbounded input, in a window); None: no
+        limit.
     """
 
     def __init__(self, error_handler: ErrorHandler, max_corrupt_records: int | None) -> None:

@@ -25,16 +25,16 @@ from tfrecord_beam.transforms.workers import LibraryDoFn
 class ReadLineBlocks(beam.PTransform):
     """Reads text files as blocks of lines -> PCollection[LineBlock].
 
-    Files are split into byte ranges, which are spread over the workers. A range is read as a whole:
-    that takes less than a second.
+    Files are split into byte ranges, which are distributed over the workers. A range is not split
+    further: reading it takes less than a second.
 
     Args:
       patterns: result of `normalize_patterns`.
       options: how lines are read.
 
     Raises:
-      NoMatchError: a pattern means no file.
-      CorruptRecordError: in the pipeline, a compressed file is not whole.
+      NoMatchError: a pattern matches no file.
+      CorruptRecordError: in the pipeline, a compressed file is truncated or damaged.
     """
 
     def __init__(self, patterns: tuple[str, ...], options: LineOptions) -> None:
@@ -74,11 +74,11 @@ class _ReadLines(LibraryDoFn):
 @beam.typehints.with_input_types(bytes)
 @beam.typehints.with_output_types(LineBlock)
 class BatchLines(beam.PTransform):
-    """Puts lines that come one by one into blocks: PCollection[bytes] -> PCollection[LineBlock].
+    """Batches single lines into blocks: PCollection[bytes] -> PCollection[LineBlock].
 
     Args:
-      batch_size: lines of a block; the last one of a bundle may have fewer. None: as many as have
-        8 MiB.
+      batch_size: lines in a block; the last one of a bundle may have fewer. None: as many as fit
+        into 8 MiB.
     """
 
     def __init__(self, batch_size: int | None = None) -> None:
@@ -94,14 +94,14 @@ class DecodeLineBlocks(beam.PTransform):
     """Decodes blocks of lines: PCollection[LineBlock] -> PCollection[pa.RecordBatch].
 
     Args:
-      decoder: how.
-      types: the type of each column; None: those that all lines of a window together show.
-      batch_size: rows of a batch, the last one of a block may have fewer. None: a batch a block.
-      reread: a source that gives the blocks once more, for the search for types. It spares the
-        runner to keep them. None: they are kept.
+      decoder: the decoder.
+      types: the type of each column; None: inferred from all lines of a window.
+      batch_size: rows of a batch; the last of a block may have fewer. None: one batch per block.
+      reread: a source that reads the blocks a second time to infer the types, so that the runner
+        need not keep them. None: the runner keeps them.
 
     Raises:
-      DecodeError: in the pipeline, a line is not what was expected.
+      DecodeError: in the pipeline, a line is invalid.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class DecodeLineBlocks(beam.PTransform):
         types: Any = self._types
         if types is None:
             again = blocks if self._reread is None else blocks.pipeline | "Reread" >> self._reread
-            # A view, for only that has a default in windows other than the global one.
+            # A view, because only a view has a default in windows other than the global one.
             infer = beam.CombineGlobally(_InferTypes(self._decoder)).as_singleton_view()
             types = again | "InferTypes" >> infer
         decode = _DecodeLines(self._decoder, self._batch_size)
@@ -144,7 +144,7 @@ class _DecodeLines(LibraryDoFn):
 
 
 class _InferTypes(beam.CombineFn):
-    """Finds of each column the type that all its cells have."""
+    """Finds for each column the type that fits all its cells."""
 
     def __init__(self, decoder: CsvDecoder) -> None:
         self._decoder = decoder

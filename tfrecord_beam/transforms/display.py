@@ -1,4 +1,4 @@
-"""What a job's page shows of a transform: Beam's display data."""
+"""Display data of transforms, which Beam shows on the page of a job."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 
 def show_options(**options: object) -> dict[str, object]:
-    """Returns options as display data: those that are None, and so without effect, are left out.
+    """Returns options as display data, without those that are None and so have no effect.
 
     >>> show_options(columns=["age", "name"], batch_size=None, with_filename=True)
     {'columns': 'age, name', 'with_filename': True}
 
     Args:
-      options: texts, numbers, lists of texts; of anything else the type is shown.
+      options: strings, numbers, lists of strings; for anything else its type is shown.
     """
     return {name: _show(value) for name, value in options.items() if value is not None}
 

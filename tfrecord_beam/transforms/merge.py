@@ -1,4 +1,4 @@
-"""What parts of the data show, merged to what all of it shows."""
+"""Merges the summaries of parts of the data to one of all data."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Merge(beam.CombineFn):
     """Combines summaries of parts by their method `merge`.
 
     Args:
-      create: makes the summary of no data.
-      finish: makes the result of the summary of all data; None: it is the result.
+      create: returns the summary of no data.
+      finish: converts the summary of all data to the result; None: the summary is the result.
     """
 
     def __init__(

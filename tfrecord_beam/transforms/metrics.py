@@ -1,6 +1,6 @@
-"""The Beam metrics of the transforms, in namespace `NAMESPACE`, and two helpers to count them.
+"""The Beam metrics of the transforms, in the namespace `NAMESPACE`, and helpers to update them.
 
-What each counter counts is told in docs/engines.md.
+docs/engines.md describes each counter.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def count(name: str, amount: int = 1) -> None:
 
 
 def count_file(path: str) -> None:
-    """Counts a file that is begun, and names it in the log."""
+    """Counts a file whose reading starts, and logs its name."""
     count("files")
     _logger.info("Reading %s", path)
 
 
 def count_written(file: WrittenFile) -> None:
-    """Counts a file that is in its place, and names it in the log."""
+    """Counts a file that has its final name, and logs it."""
     count("files_written")
     count("records_written", file.num_records)
     count("bytes_written", file.num_bytes)
@@ -49,7 +49,7 @@ def count_written(file: WrittenFile) -> None:
 class Timer:
     """Counts time in whole milliseconds.
 
-    What is left of a millisecond is kept for the next time: many short calls add up.
+    Fractions of a millisecond are carried over, so that many short calls add up.
 
     Args:
       name: the counter.
@@ -60,7 +60,7 @@ class Timer:
         self._seconds = 0.0
 
     def measure(self, iterable: Iterable[_T]) -> Iterator[_T]:
-        """Yields the elements; the time between them, which is the consumer's, does not count."""
+        """Yields the elements; the time that the consumer takes in between does not count."""
         iterator = iter(iterable)
         end = object()
         while True:
@@ -72,7 +72,7 @@ class Timer:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Counts the time of a block of code, also of one that fails."""
+        """Counts the time of a block of code, even if it fails."""
         begin = time.perf_counter()
         try:
             yield
@@ -83,12 +83,12 @@ class Timer:
         """Counts time that was measured elsewhere."""
         self._seconds += seconds
         msec = int(self._seconds * 1000)
-        count(self._name, msec)  # also when it is 0, so that the counter is there
+        count(self._name, msec)  # even if it is 0, so that the counter exists
         self._seconds -= msec / 1000
 
 
 def serving_kernel() -> str:
-    """Returns which kernel serves in this process: "native" or "reference"."""
+    """Returns which kernel this process uses: "native" or "reference"."""
     return kernel.implementation
 
 
@@ -100,7 +100,7 @@ def count_kernel() -> None:
 def update_distribution(
     distribution: Distribution, *, count: int, total: int, minimum: int, maximum: int
 ) -> None:
-    """Adds `count` values to a distribution, which keeps no more of them than these four figures.
+    """Adds `count` values to a distribution, which only keeps these four figures of them.
 
     Args:
       distribution: from `Metrics.distribution`.

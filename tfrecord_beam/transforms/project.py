@@ -14,20 +14,20 @@ from tfrecord_beam.transforms.display import show_options
 
 @beam.typehints.with_input_types(pa.RecordBatch)
 class Project(beam.PTransform):
-    """Keeps some columns of each batch: PCollection[pa.RecordBatch] -> the same. Copies nothing.
+    """Selects columns of each batch, without a copy: PCollection[pa.RecordBatch] -> the same.
 
-    Where the batches come from a source of this library, give it `columns=` instead: then the
-    others are not even decoded.
+    If the batches come from a source of this library, pass `columns=` to the source instead: then
+    the other columns are not even decoded.
 
     Example::
 
       batches | Project(["age", "label"])
 
     Args:
-      columns: names of the columns to keep, in the order wanted.
+      columns: names of the columns to keep, in output order.
 
     Raises:
-      SchemaError: a name comes twice, or, in the pipeline, a batch has no such column.
+      SchemaError: a name is listed twice, or, in the pipeline, a batch does not have a column.
     """
 
     def __init__(self, columns: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Where rows go that cannot be written: to Beam's error handler, counted."""
+"""Sends rows that cannot be written to Beam's error handler, and counts them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _REFUSED = "refused"
 
 
 class SetAsideRefused(beam.PTransform):
-    """Passes on what can be written of batches and lists of rows.
+    """Passes on the rows of batches and lists that can be written.
 
     Args:
-      error_handler: gets the others in the form in which Beam's own transforms give what they
-        cannot process: (row, (class of the error, its text, lines of the traceback)).
+      error_handler: receives the other rows in the form that Beam's own transforms use for failed
+        elements: (row, (class of the error, its text, lines of the traceback)).
       options: of the write.
-      encoding: how its rows become records, by a schema.
+      encoding: how rows become records, by a schema.
     """
 
     def __init__(

@@ -1,11 +1,12 @@
-"""The check that workers run the library that made the pipeline.
+"""The check that workers run the same library as the process that built the pipeline.
 
-A worker of another version would fail somewhere inside, or do something else in silence. So each
-DoFn of the library carries the versions of the process that made it, and whoever restores it
-compares them with its own, before anything else of the DoFn is restored.
+A worker with another version would fail somewhere inside, or silently do something else. So each
+DoFn of the library carries the versions of the process that created it, and a worker compares them
+with its own before it restores the rest of the DoFn.
 
-By semantic versioning releases that differ only in their last number do the same: that is worth a
-warning. So is another Beam, which has rules of its own, and a worker without the native kernel.
+By semantic versioning, releases that differ only in their last number behave the same, so they get
+only a warning. So do another Beam version, which has its own rules, and a worker without the native
+kernel.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _INSTALL = "install the same version where the pipeline is made and where it run
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """What a process has. Restored in another one, it is checked against what that one has.
+    """The versions in a process. When unpickled in another one, they are checked against its own.
 
     Attributes:
       library: version of tfrecord_beam.
       beam: version of apache_beam.
-      kernel: the kernel that serves.
+      kernel: the kernel in use.
     """
 
     library: str
@@ -43,7 +44,7 @@ class Environment:
 
     @classmethod
     def here(cls) -> Environment:
-        """Returns that of this process."""
+        """Returns the environment of this process."""
         return cls(__version__, beam.__version__, metrics.serving_kernel())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -51,22 +52,22 @@ class Environment:
 
 
 class LibraryDoFn(beam.DoFn):
-    """A DoFn that is restored only where the library is the one that it was made with."""
+    """A DoFn that can be restored only with the version of the library that created it."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore_do_fn, (Environment.here(), type(self), self.__dict__)
 
     def __dir__(self) -> list[str]:
-        """Names the method whose signature Beam is to look at for state and timers.
+        """Returns the only method whose signature Beam should inspect for state and timers.
 
-        It would look at all 30 that a DoFn inherits, and nine times: together a quarter of what a
-        pipeline takes to start.
+        Otherwise it inspects all 30 that a DoFn inherits, nine times: a quarter of the startup time
+        of a pipeline.
         """
         return ["process"]
 
 
 class Apply(LibraryDoFn):
-    """A function as a step, as with `beam.FlatMap`: gives all that it returns for an element.
+    """Applies a function as `beam.FlatMap` does: yields all that it returns for an element.
 
     Args:
       function: called with an element and the side inputs.
@@ -93,7 +94,7 @@ def _restore_environment(library: str, beam_version: str, kernel: str) -> Enviro
 
 
 def check_environment(launcher: Environment, worker: Environment) -> None:
-    """Compares where a pipeline was made with where it runs, and warns of what may be wrong.
+    """Compares the environment of the launcher with that of a worker, and warns of differences.
 
     Raises:
       TFRecordBeamError: the versions of the library differ in more than the last number.
@@ -124,5 +125,5 @@ def check_environment(launcher: Environment, worker: Environment) -> None:
 
 
 def _series(version: str) -> list[str]:
-    """Returns the numbers of a version without the last one: ``1.4`` of ``1.4.2``."""
+    """Returns the numbers of a version without the last one: ``1.4`` for ``1.4.2``."""
     return version.split(".")[:2]

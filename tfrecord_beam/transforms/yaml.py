@@ -1,6 +1,6 @@
-"""The transforms of Beam YAML: files of tf.Example records as rows. See `providers.yaml`.
+"""Transforms for Beam YAML: files of tf.Example records as rows. See `providers.yaml`.
 
-They are made of others of the library; their options are those of text and numbers that YAML has.
+They are composed of other transforms of the library, with the options that YAML can express.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tfrecord_beam.transforms.rows import FromRows, ToRows
 from tfrecord_beam.transforms.write import WriteToTFRecord
 
 _GOOD = "good"
-"""What Beam YAML calls the first output of a transform that has one for errors too."""
+"""Beam YAML's name for the main output of a transform that also has an error output."""
 
 
 class ReadFromTFExample(beam.PTransform):
@@ -33,10 +33,10 @@ class ReadFromTFExample(beam.PTransform):
       path: path, pattern or folder.
       schema: path of a TFMD schema.
       columns: names of the columns to read; none: all.
-      scalars: single values for features that have at most one, by the schema, instead of lists.
+      scalars: scalars instead of lists for features with at most one value, by the schema.
       strings: text instead of bytes for features that are text, by the schema.
-      error_handling: `output`, the name of an output that gets a row for each part of a file that
-        cannot be read, with the fields of `CorruptRecord`; none: such a part is an error.
+      error_handling: `output`, the name of an output that receives a row for each part of a file
+        that cannot be read, with the fields of `CorruptRecord`; none: such a part is an error.
     """
 
     def __init__(
@@ -70,15 +70,15 @@ class WriteToTFExample(beam.PTransform):
     The output has a row for each file: path, num_records, num_bytes.
 
     Args:
-      path: how paths of files begin.
-      schema: path of a TFMD schema that the rows must fit; none: any.
-      num_shards: number of files; none: as many as the runner finds good.
-      compression: gzip, zlib, bz2, zstd, lz4 or snappy; none: plain.
-      mode: what to do where there are files: error, append, overwrite or ignore.
-      partition_by: names of columns: each of their values has a folder.
-      error_handling: `output`, the name of an output that gets a row for each row that does not fit
-        the schema, which there must be: element, msg and stack, as of Beam's own transforms; none:
-        such a row is an error.
+      path: prefix of the paths of the files.
+      schema: path of a TFMD schema that the rows must fit; none: any rows.
+      num_shards: number of files; none: the runner decides.
+      compression: gzip, zlib, bz2, zstd, lz4 or snappy; none: uncompressed.
+      mode: what to do with existing files: error, append, overwrite or ignore.
+      partition_by: names of columns: each of their values gets a folder.
+      error_handling: `output`, the name of an output that receives a row for each row that does not
+        fit the schema, which is then required: element, msg and stack, as for Beam's own
+        transforms; none: such a row is an error.
     """
 
     def __init__(
@@ -124,14 +124,15 @@ class WriteToTFExample(beam.PTransform):
 
 
 class InferTFExampleSchema(beam.PTransform):
-    """Infers a TFMD schema, of files or of rows, see `InferSchema`.
+    """Infers the TFMD schema of files or rows, see `InferSchema`.
 
-    The output is one row with the field schema: the text that `ReadFromTFExample` takes in a file.
+    The output is one row with the field schema: the content of a schema file for
+    `ReadFromTFExample`.
 
     Args:
-      path: path, pattern or folder; none where rows are the input.
-      infer_shape: give a shape to features that have one number of values in all records.
-      string_domains: list the values of features that have at most so many.
+      path: path, pattern or folder; none if the input is rows.
+      infer_shape: set a shape for features that have the same number of values in all records.
+      string_domains: list the values of features that have at most this many distinct values.
     """
 
     _yaml_requires_inputs = False
@@ -158,7 +159,7 @@ def _find_output(error_handling: Mapping[str, str] | None) -> str | None:
             f"found {describe(error_handling)}"
         )
     output = error_handling["output"]
-    if not isinstance(output, str) or output in ("", _GOOD):  # it would take the rows' place
+    if not isinstance(output, str) or output in ("", _GOOD):  # the latter is the name of the rows
         raise ValueError(
             f"Expected the output of error_handling to have a name other than {_GOOD!r}, "
             f"found {describe(output)}"
