@@ -7,6 +7,7 @@ import pathlib
 import pickle
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -59,6 +60,33 @@ def test_schema_of_files_is_that_of_tfdv(tmp_path: pathlib.Path, name: str) -> N
         string_domains=3,
     )
     assert schema == goldens()[name, True]
+
+
+@pytest.mark.parametrize("record_type", ["Example", "SequenceExample"])
+def test_folders_are_features(tmp_path: pathlib.Path, record_type: RecordType) -> None:
+    for folder in ("day=1/k=a", "day=2/k=b"):
+        (tmp_path / folder).mkdir(parents=True)
+        write(tmp_path / folder, INT)
+    options: Any = {"record_type": record_type, "partition_columns": "hive"}
+    schema = infer_schema(tmp_path, string_domains=5, **options)
+    days, places, x = schema.feature
+    assert (days.name, places.name, x.name) == ("day", "k", "x")
+    assert days.type == schema_pb2.BYTES
+    assert [list(domain.value) for domain in schema.string_domain] == [["1", "2"], ["a", "b"]]
+    assert read_table(tmp_path, schema, **options).column_names == ["day", "k", "x"]
+    observer = pickle.loads(pickle.dumps(RecordObserver(**options)))
+    assert observer.__reduce__()[1] == (record_type, None, "hive")
+
+
+def test_folder_with_the_name_of_a_feature(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "x=1").mkdir()
+    write(tmp_path / "x=1", INT)
+    with pytest.raises(SchemaError, match=r"^Expected no feature 'x' in records of a folder x=..."):
+        infer_schema(tmp_path, partition_columns="hive")
+    with pytest.raises(
+        ValueError, match=r"^Expected partition_columns to be one of hive, found 'H"
+    ):
+        infer_schema(tmp_path, partition_columns="Hive")  # type: ignore[arg-type]
 
 
 def test_domains(tmp_path: pathlib.Path) -> None:

@@ -58,6 +58,17 @@ def test_of_sequence_examples(tmp_path: pathlib.Path) -> None:
     assert infer(BeamSource(files, **options), InferSchema()) == expected
 
 
+def test_folders_are_features(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "a").write_bytes(framed(INT))
+    options: Any = {"partition_columns": "hive"}
+    expected = infer_schema(tmp_path, **options)
+    assert [each.name for each in expected.feature] == ["day", "x"]
+    assert infer(InferSchema(tmp_path, **options)) == expected
+    with pytest.raises(ValueError, match=r"^Expected file_pattern with partition_columns"):
+        InferSchema(**options)
+
+
 def test_of_nothing(tmp_path: pathlib.Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     assert infer(InferSchema(tmp_path)) == schema_pb2.Schema()

@@ -38,6 +38,7 @@ def add_parser(verbs: Verbs) -> None:
     )
     arguments.add_files(parser)
     arguments.add_record_type(parser)
+    arguments.add_partition_columns(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -90,6 +91,7 @@ def run(options: argparse.Namespace) -> int:
 def _infer(options: argparse.Namespace) -> schema_pb2.Schema:
     chosen: dict[str, Any] = {
         "record_type": options.record_type,
+        "partition_columns": options.partition_columns,
         "infer_shape": options.shape,
         "int_domains": options.int_domains,
         "string_domains": options.string_domains,

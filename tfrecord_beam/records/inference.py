@@ -25,6 +25,7 @@ from tfrecord_beam.kernel.plan import (
     SequenceDecodePlan,
 )
 from tfrecord_beam.kernel.reference.protos import ExampleList, SequenceExample
+from tfrecord_beam.options import check_choice
 from tfrecord_beam.records.block import Int64Array, RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.decode import (
@@ -36,6 +37,7 @@ from tfrecord_beam.records.decode import (
 )
 from tfrecord_beam.records.files import DIRECT, OnProgress, iter_blocks, limit_corrupt
 from tfrecord_beam.records.hive import parse_path
+from tfrecord_beam.records.partition_columns import PartitionColumns, add_partition_columns
 from tfrecord_beam.records.paths import FilePattern, FileSystem, match_files, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import decode_plan
@@ -75,6 +77,7 @@ def infer_schema(
     string_domains: int = 0,
     content_domains: bool = False,
     on_conflict: OnConflict = "error",
+    partition_columns: PartitionColumns | None = None,
     error_handler: OnCorrupt | None = None,
     max_corrupt_records: int | None = None,
     progress: OnProgress | None = None,
@@ -101,6 +104,8 @@ def infer_schema(
       content_domains: distinguish images, language and UTF-8 from other bytes, by all values.
       on_conflict: for a feature that has different kinds in different records: "error", or "drop"
         to omit it, with a warning and a comment in the schema.
+      partition_columns: "hive": each folder ``name=value`` on a file's path is also a BYTES feature;
+        see `tfrecord_beam.records.partition_columns`.
       error_handler: as for `iter_batches`.
       max_corrupt_records: raise if there are more of them. None: no limit.
       progress: called from time to time with the bytes read and the total bytes.
@@ -113,7 +118,7 @@ def infer_schema(
     inference = InferenceOptions(
         infer_shape, int_domains, string_domains, content_domains, on_conflict
     )
-    observer = RecordObserver(record_type)
+    observer = RecordObserver(record_type, partition_columns=partition_columns)
     options = ReadOptions(compression, validate_crc)
     on_corrupt = limit_corrupt(error_handler, max_corrupt_records)
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, progress=progress)
@@ -198,16 +203,29 @@ class RecordObserver:
     Args:
       record_type: type of the records.
       columns: names of the features to observe, in the form for `decode_plan`; None: all.
+      partition_columns: "hive": folders on the files' paths are features, too.
     """
 
-    def __init__(self, record_type: RecordType, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        record_type: RecordType,
+        columns: Sequence[str] | None = None,
+        partition_columns: PartitionColumns | None = None,
+    ) -> None:
+        if partition_columns is not None:
+            check_choice("partition_columns", partition_columns, PartitionColumns)
+        self._partition_columns = partition_columns
         self._record_type: RecordType = record_type
         self._columns = columns if columns is None else tuple(columns)
         self._plan = decode_plan(None, columns=self._columns, record_type=record_type)
         self._decoder = make_decoder(self._plan, record_type)
 
-    def __reduce__(self) -> tuple[type[RecordObserver], tuple[RecordType, Sequence[str] | None]]:
-        return RecordObserver, (self._record_type, self._columns)
+    def __reduce__(
+        self,
+    ) -> tuple[
+        type[RecordObserver], tuple[RecordType, Sequence[str] | None, PartitionColumns | None]
+    ]:
+        return RecordObserver, (self._record_type, self._columns, self._partition_columns)
 
     def observe(
         self,
@@ -230,7 +248,7 @@ class RecordObserver:
             batch, failures = _decode(self._decoder, block, left)
             looked_at = batch.num_rows + len(failures)
             failed = [failure.record for failure in failures]
-            _add(statistics, batch, block, np.delete(left[:looked_at], failed))
+            self._add(statistics, batch, block, np.delete(left[:looked_at], failed))
             others = [each.record for each in failures if each.fault == DecodeFault.KIND_MISMATCH]
             for failure in failures:
                 if failure.fault != DecodeFault.KIND_MISMATCH:
@@ -266,7 +284,18 @@ class RecordObserver:
             for kind in (failure.expected, failure.found):
                 feature.add_kind(Kind(kind), block.place_of(index))
             names.remove(name)
-        _add(statistics, batch, block, np.array([index]))
+        self._add(statistics, batch, block, np.array([index]))
+
+    def _add(
+        self,
+        statistics: Statistics,
+        batch: pa.RecordBatch,
+        block: RecordBlock,
+        indices: Int64Array,
+    ) -> None:
+        if self._partition_columns is not None:
+            batch = add_partition_columns(batch, block.file)
+        statistics.add(batch, lambda row: block.place_of(int(indices[row])))
 
     def _step_names(self, payload: memoryview) -> list[str]:
         if isinstance(self._plan, SequenceDecodePlan) and self._plan.sequence_columns is not None:
@@ -289,9 +318,3 @@ def _decode(
         max_cells=MAX_CELLS,
     )
     return pa.record_batch(exportable), failures
-
-
-def _add(
-    statistics: Statistics, batch: pa.RecordBatch, block: RecordBlock, indices: Int64Array
-) -> None:
-    statistics.add(batch, lambda row: block.place_of(int(indices[row])))

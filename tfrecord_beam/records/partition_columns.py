@@ -19,13 +19,13 @@ import dataclasses
 import math
 import re
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import Literal
 
 import pyarrow as pa
 
 from tfrecord_beam.errors import Location, SchemaError
 from tfrecord_beam.kernel.plan import Column, Kind
-from tfrecord_beam.options import MAX_INT, describe
+from tfrecord_beam.options import MAX_INT, check_choice
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.concatenate import order_names
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
@@ -61,13 +61,19 @@ def choose_decoder(
     """
     if partition_columns is None:
         return RecordDecoder(plan, record_type)
-    known = get_args(PartitionColumns)
-    if partition_columns not in known:
-        raise ValueError(
-            f"Expected partition_columns to be None or {', '.join(map(repr, known))}, "
-            f"found {describe(partition_columns)}"
-        )
+    check_choice("partition_columns", partition_columns, PartitionColumns)
     return PartitionDecoder(plan, record_type, only_planned=only_planned)
+
+
+def add_partition_columns(batch: pa.RecordBatch, file: str) -> pa.RecordBatch:
+    """Returns a batch of a file with the columns in the file's path, of bytes, after its own.
+
+    Raises:
+      SchemaError: the path has a column twice, or one that a record has too.
+    """
+    for name, value in parse_path(file).items():
+        batch = _add_column(batch, name, _parse(name, value, Kind.BYTES, file), file)
+    return batch
 
 
 class PartitionDecoder:

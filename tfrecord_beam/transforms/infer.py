@@ -14,6 +14,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.inference import RecordObserver
+from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import RecordType
@@ -70,6 +71,7 @@ class InferSchema(FileSource):
         string_domains: int = 0,
         content_domains: bool = False,
         on_conflict: OnConflict = "error",
+        partition_columns: PartitionColumns | None = None,
         error_handler: ErrorHandler | None = None,
         max_corrupt_records: int | None = None,
         desired_bundle_bytes: int | None = None,
@@ -77,8 +79,16 @@ class InferSchema(FileSource):
         self._inference = InferenceOptions(
             infer_shape, int_domains, string_domains, content_domains, on_conflict
         )
-        self._observer = RecordObserver(record_type)
-        self._record_type = record_type
+        if partition_columns is not None and file_pattern is None:
+            raise ValueError(
+                "Expected file_pattern with partition_columns, found none: batches have no path"
+            )
+        self._observer = RecordObserver(record_type, partition_columns=partition_columns)
+        self._shown = show_options(
+            record_type=record_type,
+            partition_columns=partition_columns,
+            **dataclasses.asdict(self._inference),
+        )
         super().__init__(
             file_pattern,
             ReadOptions(compression, validate_crc),
@@ -103,8 +113,7 @@ class InferSchema(FileSource):
         return schema
 
     def display_data(self) -> dict[str, object]:
-        shown = show_options(record_type=self._record_type, **dataclasses.asdict(self._inference))
-        return {**super().display_data(), **shown}
+        return {**super().display_data(), **self._shown}
 
     def _observe_files(self, source: Any) -> beam.PCollection[DatasetStatistics]:
         blocks, corrupt = self._read_blocks(source)
