@@ -104,8 +104,8 @@ def infer_schema(
       content_domains: distinguish images, language and UTF-8 from other bytes, by all values.
       on_conflict: for a feature that has different kinds in different records: "error", or "drop"
         to omit it, with a warning and a comment in the schema.
-      partition_columns: "hive": each folder ``name=value`` on a file's path is also a BYTES feature;
-        see `tfrecord_beam.records.partition_columns`.
+      partition_columns: "hive": each folder ``name=value`` on a file's path is a BYTES feature; see
+        `tfrecord_beam.records.partition_columns`.
       error_handler: as for `iter_batches`.
       max_corrupt_records: raise if there are more of them. None: no limit.
       progress: called from time to time with the bytes read and the total bytes.
