@@ -1,13 +1,13 @@
-r"""Partitions as folders, as Hive and Spark lay them out: ``day=2024-01-01/country=de/``.
+r"""Partitions as folders, in the layout of Hive and Spark: ``day=2024-01-01/country=de/``.
 
 A folder is ``name=value``. In both parts control characters and ``" # % ' * / : = ? [ \ ] ^ {`` are
-written as ``%`` and two hexadecimal digits. So is ``.`` or ``_`` where a name begins with it, for
-such a folder would be hidden. On reading, every ``%`` with two such digits is the byte it tells.
+written as ``%`` and two hexadecimal digits. So is a leading ``.`` or ``_`` of a name, because such
+a folder would be hidden. On reading, every ``%`` with two such digits is decoded to that byte.
 
 A null is ``name=__HIVE_DEFAULT_PARTITION__``, an empty text ``name=``, and the text
 ``__HIVE_DEFAULT_PARTITION__`` itself has its first character escaped. So two values never share a
-folder, but for file systems that take upper and lower case for one (as those of Windows and macOS
-do): there ``a`` and ``A`` are the same folder.
+folder, except on case-insensitive file systems (such as those of Windows and macOS), where ``a``
+and ``A`` are the same folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Partition = tuple[tuple[str, str | None], ...]
 """Names of columns with the text of their value, outermost folder first; None is null."""
 
 MAX_FOLDER_BYTES = 255
-"""What the name of one folder may take: the bound of all usual file systems."""
+"""Maximum length of a folder name on all common file systems."""
 
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _UNSAFE = re.compile(r"""[\x00-\x1f\x7f"#%'*/:=?\[\\\]^{]""")
@@ -35,7 +35,7 @@ def check_partition_by(names: Iterable[str]) -> tuple[str, ...]:
     """Returns the names of partition columns as a tuple.
 
     Raises:
-      SchemaError: they are no list of str, one comes twice or is empty.
+      SchemaError: they are not a list of str, or one occurs twice or is empty.
     """
     columns = as_names(names, "partition columns")
     check_distinct(columns, "partition columns")
@@ -45,7 +45,7 @@ def check_partition_by(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def format_folder(name: str, value: str | None) -> str:
-    """Returns the folder of one value of one column.
+    """Returns the folder for a value of a column.
 
     >>> format_folder("day", "a/b"), format_folder("day", None)
     ('day=a%2Fb', 'day=__HIVE_DEFAULT_PARTITION__')
@@ -70,16 +70,16 @@ def format_path(partition: Partition) -> str:
 
 
 def parse_path(path: str) -> dict[str, bytes | None]:
-    """Returns what the folders on a file's path tell: values by name, outermost first.
+    """Returns the partition values in the path of a file, by name, outermost first.
 
     >>> parse_path("out/y=2024/m=__HIVE_DEFAULT_PARTITION__/part-0.tfrecord")
     {'y': b'2024', 'm': None}
 
     Args:
-      path: of a file. Every folder on it that is ``name=value`` counts, wherever it stands.
+      path: of a file. Every folder ``name=value`` in it counts, at any position.
 
     Raises:
-      SchemaError: a name comes twice, or is not UTF-8.
+      SchemaError: a name occurs twice, or is not UTF-8.
     """
     found: dict[str, bytes | None] = {}
     for folder in path.replace(os.sep, "/").split("/")[:-1]:

@@ -1,8 +1,8 @@
 """Text files as blocks of lines, a byte range at a time.
 
-A line ends with LF or CR LF, and a line is a record, whatever is in it. So files can be split: a
-line belongs to the range in which it starts, and a range finds its first one behind the first LF.
-A byte order mark (UTF-8) at the start of a file is no part of its first line.
+A line ends with LF or CR LF, and every line is a record, whatever it contains. So files can be
+split: a line belongs to the range in which it starts, and a range finds its first line after the
+first LF. A byte order mark (UTF-8) at the start of a file is not part of its first line.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _LINE_END = re.compile(b"\n")
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LineBlock:
-    """Whole lines, one after the other.
+    """Consecutive whole lines.
 
     Attributes:
-      data: the memory that holds the lines and their ends.
+      data: the buffer that holds the lines and their ends.
       starts: int64 [lines], index in `data` of each line's first byte.
       lengths: int64 [lines], bytes of each line without its end.
-      file: path or URL of the file; None if the lines come from no file.
-      position: offset in the file's (decompressed) content of ``data[0]``.
-      first_line: number in the file of the first line, from 1; None where reading began inside it.
+      file: path or URL of the file; None if the lines do not come from a file.
+      position: offset of ``data[0]`` in the file's (decompressed) content.
+      first_line: number of the first line in the file, from 1; None if reading began inside it.
     """
 
     data: memoryview | bytes
@@ -83,7 +83,7 @@ class LineBlock:
 
 
 def join_lines(lines: Sequence[bytes]) -> LineBlock:
-    """Returns a block of lines that come from no file.
+    """Returns a block of lines that do not come from a file.
 
     >>> list(join_lines([b"a", b"", b"bc"]).lines())
     [b'a', b'', b'bc']
@@ -98,9 +98,9 @@ class LineOptions:
     """How text files are read.
 
     Attributes:
-      skip_header_lines: lines at the start of each file that are left out.
-      batch_size: each block has a multiple of so many lines; the last of a range may have others.
-        None: blocks of any number of lines.
+      skip_header_lines: number of lines to skip at the start of each file.
+      batch_size: the number of lines in each block is a multiple of this, except in the last one of
+        a range. None: any number of lines.
       count_blank_lines: whether an empty line counts for `batch_size`.
       block_bytes: size of a block; one longer line, or batch, makes one larger block.
     """
@@ -120,7 +120,7 @@ def read_lines(
     open_file: Callable[[str], BinaryFile],
     options: LineOptions = LineOptions(),
 ) -> Iterator[LineBlock]:
-    """Yields the lines of a range. The range of a compressed file that begins at 0 has them all.
+    """Yields the lines of a range. In a compressed file, the range that begins at 0 has all lines.
 
     Args:
       file_range: what to read.
@@ -128,7 +128,7 @@ def read_lines(
       options: how to read.
 
     Raises:
-      CorruptRecordError: a compressed file is not whole.
+      CorruptRecordError: a compressed file is truncated or damaged.
     """
     raw = open_file(file_range.path)
     try:
@@ -182,9 +182,9 @@ def _read_range(window: Window, file_range: FileRange, options: LineOptions) -> 
 
 
 def _find_lines(window: Window) -> tuple[Int64Array, Int64Array, Int64Array]:
-    """Returns of each whole line where it starts and ends and where the next one starts.
+    """Returns for each whole line where it starts and ends, and where the next one starts.
 
-    The indexes count from the window's first byte. At the end of the content the last line is whole
+    Indexes count from the window's `begin`. At the end of the content, the last line is whole even
     without an LF.
     """
     data = np.frombuffer(window.data, np.uint8)[window.begin :]
@@ -198,7 +198,7 @@ def _find_lines(window: Window) -> tuple[Int64Array, Int64Array, Int64Array]:
 
 
 def _count_whole_batches(lengths: Int64Array, options: LineOptions) -> int:
-    """Returns how many lines make a whole number of batches."""
+    """Returns how many lines form a whole number of batches."""
     if options.batch_size is None:
         return len(lengths)
     numbers = np.cumsum((lengths > 0) | options.count_blank_lines)
@@ -207,7 +207,7 @@ def _count_whole_batches(lengths: Int64Array, options: LineOptions) -> int:
 
 
 def _skip_head(window: Window, num_lines: int) -> None:
-    """Moves the window behind the byte order mark and the first lines of a file."""
+    """Moves the window past the byte order mark and the first lines of a file."""
     while window.left < len(codecs.BOM_UTF8) and not window.ended:
         _fill(window, len(codecs.BOM_UTF8), 0)
     if bytes(window.data[: len(codecs.BOM_UTF8)]) == codecs.BOM_UTF8:
@@ -217,7 +217,7 @@ def _skip_head(window: Window, num_lines: int) -> None:
 
 
 def _skip_line(window: Window) -> None:
-    """Moves the window behind the next line end, or to the end of the content."""
+    """Moves the window past the next line end, or to the end of the content."""
     while not (found := _LINE_END.search(window.data, window.begin)):
         if window.ended:
             window.begin += window.left

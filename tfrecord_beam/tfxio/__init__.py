@@ -1,12 +1,11 @@
-"""Classes for users of TFXIO: the same names, arguments and results, read by this library.
+"""Classes for users of TFXIO: the same names, arguments and results, implemented by this library.
 
-Modules have the names of those in tfx_bsl, so that users change the package they import from:
+Modules have the names of those in tfx_bsl, so that users only change the package that they import:
 ``tfx_bsl.public.tfxio`` and ``tfx_bsl.tfxio`` -> ``tfrecord_beam.tfxio``, ``tfx_bsl.coders`` ->
 ``tfrecord_beam.tfxio.coders``, ``tfx_bsl.arrow`` -> ``tfrecord_beam.tfxio.arrow``. This is the only
 place with methods in CamelCase.
 
-Names are resolved when they are first used: what needs no Beam, such as the coders,
-does not load it.
+Names are resolved on first use: modules that do not need Beam, such as the coders, do not load it.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from tfrecord_beam.transforms.csv import BatchLines, DecodeLineBlocks, ReadLineB
 
 
 class _CsvBase(SchemaBasedTFXIO):
-    """What there is to know of lines of CSV, wherever they come from."""
+    """The common part of the classes for lines of CSV, whatever their source."""
 
     def __init__(
         self,
@@ -47,13 +47,13 @@ class _CsvBase(SchemaBasedTFXIO):
             csv_format.raw_record_column_name,
         )
         self._format = csv_format
-        self._find_types()  # raises what is wrong with the schema
+        self._find_types()  # raises if the schema cannot be used
 
     def SupportAttachingRawRecords(self) -> bool:
         return True
 
     def _find_types(self) -> tuple[ColumnType, ...] | None:
-        """Returns the type of each column, None if only the cells show it."""
+        """Returns the type of each column, None if it must be inferred from the cells."""
         if self._schema is None:
             return None
         return types_of_schema(self._schema, self._format.column_names)
@@ -75,10 +75,10 @@ class _CsvBase(SchemaBasedTFXIO):
 class CsvTFXIO(_CsvBase):
     """Reads CSV files.
 
-    A line is a record, so files can be split. Lines end with LF or CR LF. A cell may stand in
-    double quotes, with ``""`` for a quote in it. An empty cell is null; a number is what Python's
-    `int` and `float` read. Batches have the columns in the order of `column_names`. Compressed
-    files are recognized by content, and by suffix.
+    A line is a record, so files can be split. Lines end with LF or CR LF. A cell may be enclosed in
+    double quotes, with ``""`` for a quote inside. An empty cell is null; numbers have the formats
+    of Python's `int` and `float`. Batches have the columns in the order of `column_names`.
+    Compressed files are recognized by content, and by suffix.
 
     Example::
 
@@ -90,22 +90,21 @@ class CsvTFXIO(_CsvBase):
       column_names: the name of each cell of a line.
       telemetry_descriptors: names of the component that reads, for the metrics' namespace.
       validate: not used.
-      delimiter: what stands between two cells, one character.
-      skip_blank_lines: leave blank lines out; False: each is a row of nulls.
+      delimiter: the character between two cells.
+      skip_blank_lines: skip blank lines; False: each is a row of nulls.
       multivalent_columns: names of the columns whose cells are lists of values, or one name.
-      secondary_delimiter: what stands between two such values, one character.
-      schema: TFMD schema of the columns that are wanted: a `Schema`, a serialized one or the path
-        of its file. None: all columns, each of the type that all its cells have; the files are
-        read twice.
+      secondary_delimiter: the character between two such values.
+      schema: TFMD schema of the wanted columns: a `Schema`, a serialized one or the path of its
+        file. None: all columns, each with the type that fits all its cells; the files are then read
+        twice.
       raw_record_column_name: name of a last column with the lines themselves, or None.
-      skip_header_lines: lines at the start of each file that are left out.
+      skip_header_lines: number of lines to skip at the start of each file.
 
     Raises:
-      ValueError: a feature of the schema is not among the columns, or of a type that is none of
-        INT, FLOAT and BYTES; the raw-record column has the name of another; an option cannot be
-        used.
-      DecodeError: in the pipeline, a line has another number of cells, a cell is no number where it
-        has to be one, or a quote is not closed. It says which file, line and column.
+      ValueError: a feature of the schema is not among the columns, or is not INT, FLOAT or BYTES;
+        the raw-record column has the name of another column; an option cannot be used.
+      DecodeError: in the pipeline, a line has the wrong number of cells, a cell is not a number
+        where one is required, or a quote is not closed. It gives the file, line and column.
     """
 
     def __init__(
@@ -135,13 +134,13 @@ class CsvTFXIO(_CsvBase):
         self._line_options = LineOptions(skip_header_lines, count_blank_lines=not skip_blank_lines)
 
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+        """Returns a transform whose output is a PCollection of `pa.RecordBatch`.
 
         It decodes whole blocks of lines, which is much faster than over single lines.
 
         Args:
-          batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
-            None: as many as are efficient.
+          batch_size: rows of a batch; the last one of each byte range of a file may have fewer.
+            None: an efficient number.
         """
         types = self._find_types()
         reread = None if types else ReadLineBlocks(self._file_pattern, self._line_options)
@@ -161,7 +160,7 @@ class CsvTFXIO(_CsvBase):
 
         Raises:
           ValueError: an option is out of range.
-          FileNotFoundError: a pattern means no file.
+          FileNotFoundError: a pattern matches no file.
         """
         check_options(options)
         decoder = CsvDecoder(self._format)
@@ -198,8 +197,8 @@ class BeamRecordCsvTFXIO(_CsvBase):
     """Makes batches of a PCollection of `bytes`, each of which is a line of CSV.
 
     `BeamSource` and `RawRecordBeamSource` are applied to that PCollection. Lines and columns are
-    those of `CsvTFXIO`; here a cell in quotes may hold a line end, and without a schema columns
-    have the types that all cells of a window have. Windows and timestamps of batches are as for
+    as for `CsvTFXIO`, but a cell in quotes may contain a line end, and without a schema columns
+    have the types that fit all cells of a window. Windows and timestamps of batches are as for
     `RawRecordToRecordBatch`.
 
     Example::

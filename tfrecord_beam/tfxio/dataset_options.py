@@ -14,13 +14,13 @@ class RecordBatchesOptions(NamedTuple):
     False
 
     Attributes:
-      batch_size: rows of a batch. Batches are cut from the epochs laid end to end, so that one may
-        hold rows of two epochs.
-      drop_final_batch: leave out a last batch of fewer rows. Always so when `num_epochs` is None.
+      batch_size: rows of a batch. Epochs are concatenated before they are batched, so that a batch
+        may hold rows of two epochs.
+      drop_final_batch: drop a last batch with fewer rows. Always so if `num_epochs` is None.
       num_epochs: how many times to read the data; None: endlessly.
-      shuffle: whether rows come in random order, another in each epoch.
+      shuffle: whether rows are in random order, a different one in each epoch.
       shuffle_buffer_size: rows among which the next one is drawn.
-      shuffle_seed: an int of at least 0 makes the order repeatable; None: another order each
+      shuffle_seed: an int of at least 0 makes the order repeatable; None: a different order each
         time.
     """
 
@@ -45,12 +45,12 @@ class TensorFlowDatasetOptions(NamedTuple):
       shuffle: as in `RecordBatchesOptions`.
       shuffle_buffer_size: as in `RecordBatchesOptions`.
       shuffle_seed: as in `RecordBatchesOptions`.
-      prefetch_buffer_size: batches that are made ahead of their use; -1: as TensorFlow finds best.
-      reader_num_threads: files that are read at once, a batch of each in turn; -1: one.
-      parser_num_threads: threads that decode what was read; -1: one.
-      sloppy_ordering: whether batches come as they are decoded, in an order that may change.
-      label_key: name of the tensor that is the label: elements are then pairs of the other tensors
-        and it. None: elements are dicts of all tensors.
+      prefetch_buffer_size: number of batches to prepare ahead; -1: TensorFlow chooses it.
+      reader_num_threads: number of files that are read at once, a batch from each in turn; -1: one.
+      parser_num_threads: number of threads that decode; -1: one.
+      sloppy_ordering: whether batches come as they are decoded, in an order that may vary.
+      label_key: name of the tensor that is the label: elements are then pairs of a dict of the
+        other tensors and the label. None: elements are dicts of all tensors.
     """
 
     batch_size: int
@@ -67,9 +67,9 @@ class TensorFlowDatasetOptions(NamedTuple):
 
 
 def check_options(options: RecordBatchesOptions | TensorFlowDatasetOptions) -> None:
-    """Raises ValueError when an option is of a wrong type or out of range.
+    """Raises ValueError if an option has the wrong type or is out of range.
 
-    Other classes with the same attributes will do, such as that of tfx_bsl.
+    Other classes with the same attributes are accepted, such as that of tfx_bsl.
     """
     _check_fields(options, RecordBatchesOptions)
     check_int("batch_size", options.batch_size, least=1)
@@ -81,7 +81,7 @@ def check_options(options: RecordBatchesOptions | TensorFlowDatasetOptions) -> N
 
 
 def check_dataset_options(options: TensorFlowDatasetOptions) -> None:
-    """Raises ValueError when an option is of a wrong type or out of range, as `check_options`."""
+    """Raises ValueError if an option has the wrong type or is out of range, as `check_options`."""
     _check_fields(options, TensorFlowDatasetOptions)
     check_options(options)
     check_int("prefetch_buffer_size", options.prefetch_buffer_size, least=-1)

@@ -35,12 +35,12 @@ class DatasetTFXIOOptions(NamedTuple):
     """Options of `DatasetTFXIO`.
 
     Attributes:
-      working_dir: folder or URL that workers can read, where the data are put and stay; None: a
-        new temporary folder of this machine.
+      working_dir: folder or URL that workers can read, where the data are stored permanently; None:
+        a new temporary folder on this machine.
       feature_names: names of the tensors in the order of `tf.nest.flatten`; None: the keys of
-        dicts, joined by ``_`` where one is in another, and ``feature0``, ``feature1``, ... for the
-        elements of tuples.
-      num_shards: files that the data are put into; None: one.
+        dicts, joined by ``_`` if nested, and ``feature0``, ``feature1``, ... for the elements of
+        tuples.
+      num_shards: number of files in which the data are stored; None: one.
     """
 
     working_dir: str | None = None
@@ -49,7 +49,7 @@ class DatasetTFXIOOptions(NamedTuple):
 
 
 class DatasetTFXIO(TFXIO):
-    """Makes record batches of a `tf.data.Dataset`.
+    """Reads a `tf.data.Dataset` as record batches.
 
     Example::
 
@@ -58,12 +58,12 @@ class DatasetTFXIO(TFXIO):
 
     Args:
       dataset: finite and batched. Integers and bools become `int64`, floating-point numbers
-        `float32`, strings stay what they are.
-      options: names of the tensors, and where the data are put for the workers.
+        `float32`, strings are unchanged.
+      options: names of the tensors, and where the data are stored for the workers.
 
     Raises:
-      ValueError: an element is of another type or has no batch dimension, names are not as many as
-        tensors, or not different.
+      ValueError: an element has another type or no batch dimension, or the number of names is
+        wrong, or names are not distinct.
     """
 
     def __init__(
@@ -84,19 +84,19 @@ class DatasetTFXIO(TFXIO):
         self._converter = TensorsToRecordBatchConverter(self._type_specs)
 
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+        """Returns a transform whose output is a PCollection of `pa.RecordBatch`.
 
-        The data set is run through here and now, and put as Arrow files into a folder of its own
-        in the working folder, from where workers read it.
+        The data set is iterated immediately and stored as Arrow files in a new folder inside the
+        working folder, from which workers read it.
 
         Args:
-          batch_size: rows of a batch, the last one may have fewer. None: those of the data set.
+          batch_size: rows of a batch; the last one may have fewer. None: those of the data set.
         """
         check_int("batch_size", batch_size, least=1, optional=True)
         return _ReadArrowFiles(self._write_files(batch_size))
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
-        """Yields record batches, without Beam; each epoch iterates the data set anew.
+        """Yields record batches, without Beam; each epoch iterates the data set again.
 
         Raises:
           ValueError: an option is out of range.
@@ -164,7 +164,7 @@ class DatasetTFXIO(TFXIO):
 
 
 def _flatten(structure: Any, prefix: str, numbers: Iterator[int]) -> Iterator[tuple[str, Any]]:
-    """Yields what is in a structure with its name, in the order of `tf.nest.flatten`."""
+    """Yields the elements of a structure with their names, in the order of `tf.nest.flatten`."""
     if hasattr(structure, "_asdict"):
         parts: list[tuple[str | None, Any]] = [*structure._asdict().items()]
     elif isinstance(structure, Mapping):
@@ -182,7 +182,7 @@ def _flatten(structure: Any, prefix: str, numbers: Iterator[int]) -> Iterator[tu
 
 
 def _column_spec(name: str, spec: Any) -> Any:
-    """Returns the specification with the type that values get, for batches of any size."""
+    """Returns the specification with the type after conversion, for batches of any size."""
     with ExtraImport():
         import tensorflow as tf
 
@@ -216,7 +216,7 @@ def _canonical_type(name: str, dtype: tf.DType) -> tf.DType:
 
 
 def _cast(name: str, tensor: Any, dtype: tf.DType) -> Any:
-    """Returns the tensor with values of another type, none of which became infinite by that."""
+    """Returns the tensor cast to another type, after checking that no value became infinite."""
     with ExtraImport():
         import tensorflow as tf
 

@@ -99,13 +99,13 @@ def make_files_dataset(
 
     Args:
       patterns: of files.
-      plan: the columns that tensors are made of.
-      record_type: what the records are.
-      representations: of each tensor how it is made of columns.
+      plan: the columns from which tensors are made.
+      record_type: type of the records.
+      representations: for each tensor, how it is made from columns.
       options: checked by the caller.
 
     Raises:
-      ValueError: there is no tensor of the name of the label.
+      ValueError: there is no tensor with the name of the label.
     """
     decoder = RecordDecoder(plan, record_type)
 

@@ -29,10 +29,10 @@ def read_epochs(
     read_files: ReadFiles,
     options: RecordBatchesOptions | TensorFlowDatasetOptions,
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the batches that the options ask for, of files in another order in each epoch.
+    """Yields batches according to the options, with files in a different order in each epoch.
 
     Raises:
-      FileNotFoundError: a pattern means no file.
+      FileNotFoundError: a pattern matches no file.
     """
     files = [file.path for file in match_files(patterns, DirectFileSystem())]
 
@@ -47,7 +47,7 @@ def repeat_epochs(
     read: Callable[[np.random.Generator | None, ReadOptions], Iterator[pa.RecordBatch]],
     options: RecordBatchesOptions | TensorFlowDatasetOptions,
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the batches that the options ask for.
+    """Yields batches according to the options.
 
     Args:
       read: reads all rows once, best in batches of the size that its `ReadOptions` say; given the
@@ -90,5 +90,5 @@ def read_files_in_threads(
 
 
 def _threads(number: int) -> int:
-    """Returns how many threads an option asks for; even one alone works ahead."""
+    """Returns the number of threads for an option; even a single one works ahead."""
     return 1 if number == -1 else number

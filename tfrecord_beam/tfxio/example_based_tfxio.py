@@ -1,4 +1,4 @@
-"""What TFXIO classes for tf.Example and tf.SequenceExample records have in common."""
+"""The common part of the TFXIO classes for tf.Example and tf.SequenceExample records."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ExampleBasedTFXIO(SchemaBasedTFXIO):
-    """Records of one type, wherever they come from. Subclasses say which type it is."""
+    """Records of one type, whatever their source. Subclasses define the type."""
 
     _record_type: ClassVar[RecordType]
 
@@ -53,7 +53,7 @@ class ExampleBasedTFXIO(SchemaBasedTFXIO):
             "unknown" if physical_format is None else physical_format,
             raw_record_column_name,
         )
-        self._make_plan()  # raises what is wrong with the schema
+        self._make_plan()  # raises if the schema cannot be used
 
     def SupportAttachingRawRecords(self) -> bool:
         return True
@@ -109,13 +109,13 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
         self._file_pattern = normalize_patterns(file_pattern)
 
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+        """Returns a transform whose output is a PCollection of `pa.RecordBatch`.
 
         It decodes whole blocks of files, which is much faster than over single raw records.
 
         Args:
-          batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
-            None: as many as are efficient.
+          batch_size: rows of a batch; the last one of each byte range of a file may have fewer.
+            None: an efficient number.
         """
         return self._block_source(
             self._file_pattern, self._schema, batch_size, record_type=self._record_type
@@ -126,21 +126,21 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
 
         Raises:
           ValueError: an option is out of range.
-          FileNotFoundError: a pattern means no file.
+          FileNotFoundError: a pattern matches no file.
         """
         check_options(options)
         if self._schema is None:
-            # Rows of different batches may not fit together until they are decoded together.
+            # Without a schema, rows of different batches must be decoded together to be combined.
             return self._decode_raw(read_epochs(self._file_pattern, _read_raw, options))
         return read_epochs(self._file_pattern, self._read_files, options)
 
     def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
         """Returns the tensors as a `tf.data.Dataset` whose elements are batches.
 
-        Files are read and decoded by this library, and only the columns that tensors are made of.
+        This library reads and decodes the files, and only the columns that the tensors need.
 
         Raises:
-          ValueError: there is no TFMD schema, an option is out of range, or there is no tensor of
+          ValueError: there is no TFMD schema, an option is out of range, or there is no tensor with
             the name of the label.
         """
         check_dataset_options(options)

@@ -83,10 +83,10 @@ class ParquetTFXIO(SchemaBasedTFXIO):
             self._ArrowSchemaNoRawRecordColumn()  # raises what is wrong with it
 
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+        """Returns a transform whose output is a PCollection of `pa.RecordBatch`.
 
         Args:
-          batch_size: rows of a batch, the last one of some row groups may have fewer. None: as many
+          batch_size: rows of a batch; the last one of some row groups may have fewer. None: as many
             as hold about 8 MiB, and 65,536 at most.
         """
         return Chain(
@@ -100,7 +100,7 @@ class ParquetTFXIO(SchemaBasedTFXIO):
 
         Raises:
           ValueError: an option is out of range.
-          FileNotFoundError: a pattern means no file.
+          FileNotFoundError: a pattern matches no file.
         """
         check_options(options)
         schema = self.ArrowSchema()

@@ -36,13 +36,13 @@ def AppendRawRecordColumn(
     Args:
       record_batch: the rows.
       column_name: name of the new column.
-      raw_records: the records; without a column of indices one for each row.
-      record_index_column_name: name of a column of lists with one integer each: which of the
-        records the row is of. None: row i is of record i.
+      raw_records: the records; without an index column, one for each row.
+      record_index_column_name: name of a column of lists with one integer each: the index of the
+        row's record. None: row i belongs to record i.
 
     Raises:
-      ValueError: the name is that of another column, the records are not as many as the rows, or
-        the column of indices is not there or not of that kind.
+      ValueError: the name is that of another column, the number of records differs from that of
+        rows, or the index column does not exist or has another type.
     """
     check_instance("record_batch", record_batch, pa.RecordBatch)
     check_instance("column_name", column_name, str)
@@ -73,7 +73,7 @@ def _as_array(raw_records: Iterable[bytes]) -> pa.Array:
 
 
 def _take(records: pa.Array, batch: pa.RecordBatch, index_column: str) -> pa.Array:
-    """Returns of each row the record that a column says it is of."""
+    """Returns for each row its record, according to an index column."""
     index = batch.schema.get_field_index(index_column)
     if index < 0:
         raise SchemaError(f"Expected a column of record indices {index_column!r}, found none")

@@ -1,4 +1,4 @@
-"""TFXIO for records that are not decoded at all: one column with each record's own bytes."""
+"""TFXIO for undecoded records: one column with each record's own bytes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class _RawRecordBase(RecordBasedTFXIO):
-    """What there is to know of raw records, wherever they come from."""
+    """The common part of the classes for raw records, whatever their source."""
 
     def __init__(
         self,
@@ -104,13 +104,13 @@ class RawTfRecordTFXIO(_RawRecordBase):
         self._file_pattern = normalize_patterns(file_pattern)
 
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+        """Returns a transform whose output is a PCollection of `pa.RecordBatch`.
 
-        It makes columns of whole blocks of files, which is much faster than over single records.
+        It converts whole blocks of files, which is much faster than going through single records.
 
         Args:
-          batch_size: rows of a batch, the last one of each byte range of a file may have fewer.
-            None: as many as are efficient.
+          batch_size: rows of a batch; the last one of each byte range of a file may have fewer.
+            None: an efficient number.
         """
         return self._block_source(self._file_pattern, None, batch_size, "ByteArray")
 
@@ -119,7 +119,7 @@ class RawTfRecordTFXIO(_RawRecordBase):
 
         Raises:
           ValueError: an option is out of range.
-          FileNotFoundError: a pattern means no file.
+          FileNotFoundError: a pattern matches no file.
         """
         check_options(options)
         return read_epochs(self._file_pattern, self._read_files, options)
@@ -127,7 +127,7 @@ class RawTfRecordTFXIO(_RawRecordBase):
     def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
         """Returns the records as a `tf.data.Dataset` whose elements are batches.
 
-        An element is a dict of the column's name and a vector of strings.
+        An element is a dict from the column's name to a vector of strings.
 
         Raises:
           ValueError: an option is out of range.

@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 class RecordBasedTFXIO(TFXIO):
     """Data that are records, each of which becomes one row.
 
-    Subclasses say how raw records are read, how they become batches, and which columns those have.
+    Subclasses define how raw records are read, how they become batches, and the columns of these.
 
     Args:
       telemetry_descriptors: names of the component that reads, for the metrics' namespace.
-      logical_format: what the records are, such as ``tf_example``, for the metrics' names.
-      physical_format: what they are stored in, such as ``tfrecords_gzip``, for the same.
+      logical_format: type of the records, such as ``tf_example``, for the metrics' names.
+      physical_format: storage format, such as ``tfrecords_gzip``, for the metrics' names.
       raw_record_column_name: name of a last column (`large_list<large_binary>`) with each
         record's own bytes; None for no such column.
 
     Raises:
-      ValueError: a raw-record column is asked for where there is none, or the descriptors are no
+      ValueError: a raw-record column is requested but not supported, or the descriptors are not a
         list.
     """
 
@@ -84,10 +84,10 @@ class RecordBasedTFXIO(TFXIO):
         return False
 
     def RawRecordBeamSource(self) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives the records as a PCollection of `bytes`.
+        """Returns a transform whose output is the records as a PCollection of `bytes`.
 
-        ``pipeline | source.RawRecordBeamSource() | source.RawRecordToRecordBatch()`` gives what
-        ``pipeline | source.BeamSource()`` does, with the raw records in between.
+        ``pipeline | source.RawRecordBeamSource() | source.RawRecordToRecordBatch()`` is equivalent
+        to ``pipeline | source.BeamSource()``, with the raw records in between.
         """
         return Chain(
             "RawRecordBeamSource",
@@ -96,7 +96,7 @@ class RecordBasedTFXIO(TFXIO):
         )
 
     def RawRecordToRecordBatch(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
-        """Returns a transform that makes record batches of raw records.
+        """Returns a transform that decodes raw records to record batches.
 
         Args:
           batch_size: as for `BeamSource`.
@@ -130,7 +130,7 @@ class RecordBasedTFXIO(TFXIO):
 
     @property
     def _source_names(self) -> tuple[Sequence[str] | None, str, str]:
-        """What the metrics of this source are named by."""
+        """The names that identify this source in metrics."""
         return self._telemetry_descriptors, self._logical_format, self._physical_format
 
     def _with_batch_telemetry(
@@ -168,7 +168,7 @@ class RecordBasedTFXIO(TFXIO):
 
     @abc.abstractmethod
     def _RawRecordBeamSourceInternal(self) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives a PCollection of `bytes`."""
+        """Returns a transform whose output is a PCollection of `bytes`."""
 
     @abc.abstractmethod
     def _RawRecordToRecordBatchInternal(
@@ -182,16 +182,16 @@ class RecordBasedTFXIO(TFXIO):
 
 
 class OverridableRecordBasedTFXIO(RecordBasedTFXIO):
-    """A source put together of two transforms, which knows nothing of schemas and tensors.
+    """A source composed of two transforms, without a schema or tensors.
 
     Args:
       telemetry_descriptors: as for `RecordBasedTFXIO`, as are the formats.
       logical_format: as for `RecordBasedTFXIO`.
       physical_format: as for `RecordBasedTFXIO`.
-      raw_record_beam_source: called without arguments, returns the transform that gives the raw
+      raw_record_beam_source: called without arguments, returns the transform that reads the raw
         records.
       raw_record_to_record_batch: called with the batch size, or None, returns the transform that
-        makes batches of them.
+        converts them to batches.
     """
 
     def __init__(
@@ -255,7 +255,7 @@ class Chain(beam.PTransform[Any, Any]):
 @beam.typehints.with_input_types(bytes)
 @beam.typehints.with_output_types(bytes)
 class PassOn(beam.PTransform[Any, Any]):
-    """Gives the records that it is applied to: the raw records of classes that read no files."""
+    """Passes its input on: the raw records of classes that do not read files."""
 
     def expand(self, raw_records: beam.PCollection[bytes]) -> beam.PCollection[bytes]:
         return raw_records

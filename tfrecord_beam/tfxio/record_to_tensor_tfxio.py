@@ -39,7 +39,7 @@ _RECORDS = "records"
 
 
 class RecordToTensorTFXIO(RecordBasedTFXIO):
-    """What there is to know of records that a graph decodes, wherever they come from.
+    """The common part of the classes for records that a graph decodes, whatever their source.
 
     Args:
       saved_decoder_path: where `save_decoder` has put the decoder; workers load it from there.
@@ -141,7 +141,7 @@ class TFRecordToTensorTFXIO(RecordToTensorTFXIO):
         self._file_pattern = patterns
 
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+        """Returns a transform whose output is a PCollection of `pa.RecordBatch`.
 
         Args:
           batch_size: records that are decoded together, the last ones of each byte range of a file
@@ -164,10 +164,10 @@ class TFRecordToTensorTFXIO(RecordToTensorTFXIO):
         """Returns the decoded tensors as a `tf.data.Dataset`.
 
         Args:
-          options: batches have as many records, which may be another number of rows.
+          options: `batch_size` counts records, which may differ from the number of rows.
 
         Raises:
-          ValueError: an option is out of range, or there is no tensor of the name of the label.
+          ValueError: an option is out of range, or there is no tensor with the name of the label.
         """
         check_dataset_options(options)
         label = options.label_key
@@ -225,7 +225,7 @@ class BeamRecordToTensorTFXIO(RecordToTensorTFXIO):
 
 
 def _list_column(name: str, representation: schema_pb2.TensorRepresentation) -> str:
-    """Returns the column of the tensor of record numbers."""
+    """Returns the list column of the tensor of record indices."""
     columns = source_columns(representation)
     kind = representation.WhichOneof("kind")
     if kind not in ("ragged_tensor", "varlen_sparse_tensor") or len(columns[0]) != 1:

@@ -25,8 +25,8 @@ class SchemaBasedTFXIO(RecordBasedTFXIO):
     """Records whose columns and tensors are those of a TFMD schema, if there is one.
 
     Args:
-      schema: a `Schema`, a serialized one or the path of its file. None: the data show what there
-        is.
+      schema: a `Schema`, a serialized one or the path of its file. None: columns are those found in
+        the data.
       telemetry_descriptors: as for `RecordBasedTFXIO`, as are the other arguments.
     """
 
@@ -43,7 +43,7 @@ class SchemaBasedTFXIO(RecordBasedTFXIO):
         )
         self._schema: schema_pb2.Schema | None = None
         if schema is not None:
-            # A copy: what the caller does to the schema later must not change what is read.
+            # A copy, so that later changes by the caller have no effect.
             self._schema = schema_pb2.Schema()
             self._schema.CopyFrom(load_schema(fetch_schema(schema)))
 

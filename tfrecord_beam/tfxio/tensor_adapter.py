@@ -1,4 +1,4 @@
-"""Record batches to tensors of TensorFlow, under the names that TFXIO users know."""
+"""Converts record batches to TensorFlow tensors, under the names that TFXIO users know."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 @final
 @dataclasses.dataclass
 class TensorAdapterConfig:
-    """What a `TensorAdapter` has to know. It can be pickled.
+    """The configuration of a `TensorAdapter`. It can be pickled.
 
-    Where tfx_bsl is installed, each is an instance of tfx_bsl's class of this name, too, which
-    TensorFlow Transform asks for. It is loaded when the first config is made.
+    If tfx_bsl is installed, each is also an instance of tfx_bsl's class of this name, which
+    TensorFlow Transform requires. tfx_bsl is loaded when the first config is created.
 
     Attributes:
       arrow_schema: that of the batches.
-      tensor_representations: of each tensor how it is made of columns.
-      original_type_specs: type specifications of all tensors that there were before some were
-        left out; None: those of `tensor_representations`.
+      tensor_representations: for each tensor, how it is made from columns.
+      original_type_specs: type specifications of all tensors before projection; None: those of
+        `tensor_representations`.
     """
 
     arrow_schema: pa.Schema
@@ -42,7 +42,7 @@ class TensorAdapterConfig:
         return super().__new__(_config_class())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By the name of this class, for the one of the instance is made by each process.
+        # By the name of this class, because each process creates the class of the instance.
         return TensorAdapterConfig, tuple(getattr(self, f.name) for f in dataclasses.fields(self))
 
 
@@ -57,15 +57,15 @@ def _config_class() -> type[TensorAdapterConfig]:
 
 
 class TensorAdapter:
-    """Makes tensors of TensorFlow of record batches.
+    """Makes TensorFlow tensors from record batches.
 
     Args:
-      config: the schema of the batches, and how tensors are made of their columns; any object with
-        the attributes of `TensorAdapterConfig`.
+      config: the schema of the batches, and how tensors are made from their columns; any object
+        with the attributes of `TensorAdapterConfig`.
 
     Raises:
-      ValueError: a tensor cannot be made as its representation says, or the original type
-        specifications have another one for it, or none.
+      ValueError: a tensor cannot be made according to its representation, or its original type
+        specification is missing or different.
     """
 
     def __init__(self, config: TensorAdapterConfig) -> None:
@@ -85,7 +85,7 @@ class TensorAdapter:
         return self._type_specs
 
     def OriginalTypeSpecs(self) -> dict[str, tf.TypeSpec]:
-        """Returns those of all tensors that there were before some were left out."""
+        """Returns the type specifications of all tensors before projection."""
         return self._original_type_specs
 
     def ToBatchTensors(
@@ -96,12 +96,12 @@ class TensorAdapter:
         Args:
           record_batch: of the schema in the config.
           produce_eager_tensors: True: eager tensors, which may share the memory of the batch.
-            False: arrays, `SparseTensorValue` and `RaggedTensorValue`. None: what fits the mode
-            that TensorFlow is in.
+            False: arrays, `SparseTensorValue` and `RaggedTensorValue`. None: according to the mode
+            of TensorFlow.
 
         Raises:
           ValueError: the batch has another schema, or values do not fit a tensor.
-          RuntimeError: eager tensors are asked for in graph mode.
+          RuntimeError: eager tensors are requested in graph mode.
         """
         with ExtraImport():
             import tensorflow as tf

@@ -1,7 +1,7 @@
 """Tensor representations of a TFMD schema, under the names that TFXIO users know.
 
-Each function does what its namesake in `tfrecord_beam.schema` does; those for TensorFlow's parsers
-are of `tfrecord_beam.tensors`.
+Each function calls its counterpart in `tfrecord_beam.schema`; those for TensorFlow's parsers are in
+`tfrecord_beam.tensors`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def SetTensorRepresentationsInSchema(
     tensor_representations: Mapping[str, schema_pb2.TensorRepresentation],
     tensor_representation_group_name: str = _DEFAULT_TENSOR_REPRESENTATION_GROUP,
 ) -> None:
-    """Makes these the explicit representations of a group, in place of those that were there."""
+    """Replaces the explicit representations of a group."""
     check_instance("schema", schema, schema_pb2.Schema)
     check_instance("tensor_representations", tensor_representations, Mapping)
     for name, representation in tensor_representations.items():
@@ -61,7 +61,7 @@ def ValidateTensorRepresentationsInSchema(
 
 
 def InferTensorRepresentationsFromSchema(schema: schema_pb2.Schema) -> TensorRepresentations:
-    """Returns the representations that the features of a schema have by themselves."""
+    """Returns the representations inferred from the features of a schema alone."""
     check_instance("schema", schema, schema_pb2.Schema)
     return representation_inference.infer_tensor_representations(schema)
 
@@ -83,7 +83,7 @@ def ProjectTensorRepresentationsInSchema(
 def GetSourceColumnsFromTensorRepresentation(
     tensor_representation: schema_pb2.TensorRepresentation,
 ) -> list[ColumnPath]:
-    """Returns the columns that a tensor is made of."""
+    """Returns the columns from which a tensor is made."""
     check_instance("tensor_representation", tensor_representation, schema_pb2.TensorRepresentation)
     return representations.source_columns(tensor_representation)
 
@@ -99,7 +99,7 @@ def GetSourceValueColumnFromTensorRepresentation(
 def CreateTfExampleParserConfig(
     tensor_representation: schema_pb2.TensorRepresentation, feature_type: int
 ) -> Any:
-    """Returns how `tf.io.parse_example` makes a tensor of features of one type."""
+    """Returns the configuration of `tf.io.parse_example` for a tensor."""
     check_instance("tensor_representation", tensor_representation, schema_pb2.TensorRepresentation)
     check_int("feature_type", feature_type, least=0)
     return parser_config.example_parser_config(tensor_representation, feature_type)
@@ -108,6 +108,6 @@ def CreateTfExampleParserConfig(
 def CreateTfSequenceExampleParserConfig(
     schema: schema_pb2.Schema,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns how `tf.io.parse_sequence_example` makes tensors, of context and sequences."""
+    """Returns the configurations of `tf.io.parse_sequence_example`, for context and sequences."""
     check_instance("schema", schema, schema_pb2.Schema)
     return parser_config.sequence_parser_configs(schema)

@@ -1,4 +1,4 @@
-"""Tensors to record batches, under the names that TFXIO users know."""
+"""Converts tensors to record batches, under the names that TFXIO users know."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _DTYPES["string"] = np.dtype(object)
 
 
 class TensorsToRecordBatchConverter:
-    """Makes record batches of tensors whose type specifications are known.
+    """Converts tensors with known type specifications to record batches.
 
-    A dense tensor becomes a column of its name (`large_list`), a ragged one a column of lists in
-    lists, a sparse one of two dimensions a column of lists as long as its rows, any other sparse
-    one a column of values and one of indices for each dimension but that of the batch.
+    A dense tensor becomes a column of the same name (`large_list`), a ragged one a column of nested
+    lists, a sparse one with two dimensions a column of lists as long as its rows, and any other
+    sparse one a column of values and an index column for each dimension except that of the batch.
 
     Args:
       type_specs: TensorFlow's type specifications by name of tensor. The first dimension is the
@@ -41,8 +41,8 @@ class TensorsToRecordBatchConverter:
       options: names of columns, and which sparse tensors keep their indices. None: `Options()`.
 
     Raises:
-      SchemaError: there is no column for a tensor of such a specification (none is of bools), or
-        two columns have one name.
+      SchemaError: a specification cannot be represented by columns (such as one of bools), or two
+        columns have the same name.
     """
 
     class Options:
@@ -81,11 +81,11 @@ class TensorsToRecordBatchConverter:
         return self._arrow_schema
 
     def tensor_representations(self) -> TensorRepresentations:
-        """Returns of each tensor how it is made of columns."""
+        """Returns for each tensor how it is made from columns."""
         return {tensor.name: tensor.representation() for tensor in self._columns}
 
     def convert(self, tensors: Mapping[str, Any]) -> pa.RecordBatch:
-        """Returns one batch of tensors. Memory with numbers is shared with them, not copied.
+        """Returns the tensors as one batch. Numbers share their memory and are not copied.
 
         Args:
           tensors: by the names of `type_specs`: eager tensors, numpy arrays, `SparseTensorValue`
@@ -93,8 +93,8 @@ class TensorsToRecordBatchConverter:
 
         Raises:
           TensorMismatchError: a tensor does not fit its specification.
-          SchemaError: a tensor is missing or not known; the batch sizes differ; the indices of a
-            sparse one are not in order, or have gaps that a column of lists cannot keep.
+          SchemaError: a tensor is missing or unknown; the batch sizes differ; the indices of a
+            sparse tensor are not in order, or have gaps that a list column cannot represent.
         """
         check_instance("tensors", tensors, Mapping)
         return convert_tensors(self._columns, self._arrow_schema, tensors)
@@ -149,7 +149,7 @@ def _columns_of(
 
 
 def _fill(template: str, **values: object) -> str:
-    """Returns the name of a column that a template gives."""
+    """Returns the name of a column according to a template."""
     try:
         return template.format(**values)
     except (AttributeError, LookupError, ValueError) as error:

@@ -25,7 +25,7 @@ class TFExampleRecord(ExampleFilesTFXIO):
       file_pattern: path of a file, a pattern, or a folder, or a list of them.
       validate: not used.
       schema: TFMD schema whose features are the columns: a `Schema`, a serialized one or the path
-        of its file. None: the columns of each batch are those that its records show.
+        of its file. None: the columns of each batch are those found in its records.
       raw_record_column_name: name of a last column with each record's own bytes, or None.
       telemetry_descriptors: names of the component that reads, for the metrics' namespace.
 
@@ -49,7 +49,7 @@ class TFExampleRecord(ExampleFilesTFXIO):
         )
 
     def _GetTfExampleParserConfig(self) -> tuple[dict[str, Any], dict[str, str]]:
-        """Returns how `tf.io.parse_example` makes the tensors, and the tensor of each of its keys.
+        """Returns the configurations for `tf.io.parse_example`, and the tensor of each key.
 
         Subclasses written for TFXIO call it.
         """

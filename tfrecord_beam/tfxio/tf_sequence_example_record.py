@@ -29,7 +29,7 @@ class TFSequenceExampleRecord(ExampleFilesTFXIO):
       validate: not used.
       schema: TFMD schema: a `Schema`, a serialized one or the path of its file. Its features are
         the columns of the context; the feature lists are the fields of its STRUCT feature
-        ``##SEQUENCE##``. None: the columns of each batch are those that its records show.
+        ``##SEQUENCE##``. None: the columns of each batch are those found in its records.
       raw_record_column_name: name of a last column with each record's own bytes, or None.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The interface that all TFXIO classes share, and projection."""
+"""The common interface of the TFXIO classes, and projection."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 class TFXIO(abc.ABC):
-    """Data that can be read as Arrow record batches and tensors, whatever they are stored in."""
+    """Data that can be read as Arrow record batches and tensors, whatever their storage format."""
 
     @abc.abstractmethod
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
-        """Returns a transform that gives a PCollection of `pa.RecordBatch`.
+        """Returns a transform whose output is a PCollection of `pa.RecordBatch`.
 
         Args:
-          batch_size: rows of a batch, the last one of each bundle may have fewer. None: as many as
-            are efficient.
+          batch_size: rows of a batch; the last one of each bundle may have fewer. None: an
+            efficient number.
         """
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
@@ -55,14 +55,14 @@ class TFXIO(abc.ABC):
 
     @abc.abstractmethod
     def TensorRepresentations(self) -> TensorRepresentations:
-        """Returns of each tensor how it is made of columns.
+        """Returns for each tensor how it is made from columns.
 
         Raises:
           ValueError: it is not known, because there is no TFMD schema.
         """
 
     def TensorAdapterConfig(self) -> TensorAdapterConfig:
-        """Returns what a `TensorAdapter` for the batches has to know.
+        """Returns the configuration of a `TensorAdapter` for the batches.
 
         Raises:
           ValueError: it is not known, because there is no TFMD schema.
@@ -70,10 +70,10 @@ class TFXIO(abc.ABC):
         return TensorAdapterConfig(self.ArrowSchema(), self.TensorRepresentations())
 
     def TensorAdapter(self) -> TensorAdapter:
-        """Returns what makes tensors of TensorFlow of the batches.
+        """Returns an adapter that makes TensorFlow tensors from the batches.
 
         Raises:
-          ValueError: there is no TFMD schema, or a tensor cannot be made as it says.
+          ValueError: there is no TFMD schema, or a tensor cannot be made according to it.
         """
         return TensorAdapter(self.TensorAdapterConfig())
 
@@ -84,7 +84,7 @@ class TFXIO(abc.ABC):
           tensor_names: keys of `TensorRepresentations`.
 
         Raises:
-          ValueError: there is no such tensor, or no TFMD schema to find it in.
+          ValueError: a tensor does not exist, or there is no TFMD schema.
         """
         return _ProjectedTFXIO(self, self._ProjectImpl(tensor_names))
 
@@ -94,10 +94,10 @@ class TFXIO(abc.ABC):
 
 
 class _ProjectedTFXIO(TFXIO):
-    """Some tensors of the data, which still knows the data with all of them.
+    """A projection of the data, with a reference to the unprojected data.
 
     Args:
-      origin: the data as they were before any projection.
+      origin: the data before any projection.
       projected: the data as they are read.
     """
 
@@ -137,7 +137,7 @@ class _ProjectedTFXIO(TFXIO):
         )
 
     def __getattr__(self, name: str) -> Any:
-        """Finds what the projected class has besides, such as `RawRecordBeamSource`."""
+        """Finds further methods of the projected class, such as `RawRecordBeamSource`."""
         if name.startswith("_"):  # also while this object is being unpickled
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._projected, name)

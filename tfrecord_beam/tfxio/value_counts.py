@@ -1,4 +1,4 @@
-"""How many values a record batch holds, by row and by the type of the values."""
+"""Counts the values of a record batch, by row and by the type of the values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VALUE_TYPES = ("INT", "FLOAT", "STRING", "NULL", "OTHER")
 
 
 def value_type(data_type: pa.DataType) -> str:
-    """Returns which of the `VALUE_TYPES` the values of a leaf are."""
+    """Returns which of the `VALUE_TYPES` the values of a leaf have."""
     if pa.types.is_integer(data_type):
         return "INT"
     if pa.types.is_floating(data_type):
@@ -29,9 +29,9 @@ def value_type(data_type: pa.DataType) -> str:
 
 
 def count_cells(batch: pa.RecordBatch) -> Iterator[tuple[str, int]]:
-    """Yields of each column the type of the values in its lists and how many cells are not null.
+    """Yields for each column the type of the values in its lists, and its number of non-null cells.
 
-    Columns that are not lists are OTHER. Of a column of type null all cells are counted.
+    Columns that are not lists are OTHER. For a column of type null all cells are counted.
     """
     for column in batch.columns:
         if pa.types.is_null(column.type):
@@ -43,7 +43,7 @@ def count_cells(batch: pa.RecordBatch) -> Iterator[tuple[str, int]]:
 
 
 def count_columns(batch: pa.RecordBatch) -> Int64Array:
-    """Returns of each row how many of its cells are not null."""
+    """Returns for each row its number of non-null cells."""
     counts = np.zeros(batch.num_rows, np.int64)
     for column in batch.columns:
         counts += column.is_valid().to_numpy(zero_copy_only=False)
@@ -51,9 +51,9 @@ def count_columns(batch: pa.RecordBatch) -> Int64Array:
 
 
 def count_values(batch: pa.RecordBatch) -> Iterator[tuple[str, Int64Array]]:
-    """Yields of each leaf the type of its values and how many of them each row holds.
+    """Yields for each leaf the type of its values, and the number of them in each row.
 
-    A leaf is what remains of a column without its lists, at any depth; a struct has one a field.
+    A leaf is a column with all levels of lists removed; a struct has one leaf for each field.
     """
     rows = np.arange(batch.num_rows + 1)
     for column in batch.columns:
@@ -61,7 +61,7 @@ def count_values(batch: pa.RecordBatch) -> Iterator[tuple[str, Int64Array]]:
 
 
 def _count_leaves(values: pa.Array, row_starts: Int64Array) -> Iterator[tuple[str, Int64Array]]:
-    """Counts in `values`, of which row i has those from its start to that of the next row."""
+    """Counts in `values`; row i has those from its start to the start of the next row."""
     if is_list_like(values.type):
         # Computed from the lengths, not from the offsets: a null list may span values.
         lengths = pc.list_value_length(values).fill_null(0)

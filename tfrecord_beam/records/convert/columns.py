@@ -1,4 +1,4 @@
-"""Which columns the records of TFRecord files have in another format, and of which types."""
+"""Determines the columns, and their types, of TFRecord files in another format."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class RecordColumns:
     """How records become rows.
 
     Attributes:
-      schema: the features; None for records that are not looked into.
-      forms: which of them are single values and text.
+      schema: the features; None for opaque records.
+      forms: which of them become scalars and text.
       arrow: the columns and their types.
     """
 
@@ -60,7 +60,7 @@ class RecordColumns:
 
 
 def choose_columns(conversion: Conversion, *, progress: OnProgress | None = None) -> RecordColumns:
-    """Returns the columns of a conversion; without a schema all records are read for it.
+    """Returns the columns of a conversion; without a schema all records are read to find them.
 
     Args:
       conversion: from TFRecord.
@@ -93,7 +93,7 @@ def choose_columns(conversion: Conversion, *, progress: OnProgress | None = None
 def choose_schema(
     conversion: Conversion, *, progress: OnProgress | None = None
 ) -> schema_pb2.Schema | None:
-    """Returns the schema of a conversion to TFRecord; None where each batch has its own.
+    """Returns the schema of a conversion to TFRecord; None if each batch has its own.
 
     Args:
       conversion: from TFRecord to TFRecord.
@@ -108,7 +108,7 @@ def choose_schema(
 
 
 def _add_partition_columns(schema: schema_pb2.Schema, paths: Sequence[str]) -> schema_pb2.Schema:
-    """Returns the schema with the columns that paths tell, which are text unless it says so."""
+    """Returns the schema with the partition columns of the paths added, by default as text."""
     extended = schema_pb2.Schema()
     extended.CopyFrom(schema)
     known = {feature.name for feature in schema.feature}

@@ -1,4 +1,4 @@
-"""What is asked of a conversion, as one value that is checked when it is made."""
+"""The options of a conversion, as one value that is validated on creation."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ _SEVERAL = {"num_shards", "max_records_per_shard", "max_bytes_per_shard", "parti
 """Options with which a TFRecord target is a prefix."""
 
 _MODES = ("error", "overwrite")
-"""What can become of a file of another format that is there."""
+"""The modes for a target file of another format."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Conversion:
-    """What is converted into what; the meaning of each is told by `convert`.
+    """A conversion; see `convert` for the meaning of each option.
 
     Attributes:
-      files: those that the source means.
-      source_format: what they are.
+      files: the source files.
+      source_format: their format.
       target: the normalized path.
-      target_format: what it becomes. One of the two is TFRecord.
+      target_format: its format. One of the two formats is TFRecord.
       schema: loaded, and to TFRecord without the features that are not among `columns`.
-      columns: to convert; of a CSV target without names they are `column_names`.
-      compression: None: as the target's suffix and format say.
+      columns: to convert; for a CSV target without a header line these are `column_names`.
+      compression: None: according to the target's suffix and format.
       write_options: other options of `write_table`, if the target is TFRecord.
     """
 
@@ -110,7 +110,7 @@ class Conversion:
 
     @property
     def paths(self) -> list[str]:
-        """Of the source's files."""
+        """The paths of the source files."""
         return [file.path for file in self.files]
 
     @property
@@ -125,18 +125,18 @@ class Conversion:
 
     @property
     def is_one_file(self) -> bool:
-        """Whether the target is the path of a file, not how those of several begin."""
+        """Whether the target is the path of a file, not the prefix of several."""
         return not _SEVERAL.intersection(self.write_options)
 
     @property
     def shard_options(self) -> Mapping[str, Any]:
-        """The options of several TFRecord files, whose names end as the target does."""
+        """The options for several TFRecord files, whose names have the suffix of the target."""
         suffix = find_tfrecord_suffix(self.target)
         return {"file_name_suffix": suffix, **self.write_options} if suffix else self.write_options
 
     @property
     def copies_records(self) -> bool:
-        """Whether records go from TFRecord to TFRecord as they are."""
+        """Whether records are copied unchanged from TFRecord to TFRecord."""
         return (
             self.source_format is self.target_format
             and self.schema is None
@@ -147,12 +147,12 @@ class Conversion:
 
     @property
     def encoded_type(self) -> EncodedType:
-        """What rows become in TFRecord files; the writer refuses others than it knows."""
+        """The type of the records written to TFRecord; the writer rejects unknown ones."""
         return cast(EncodedType, "ByteArray" if self.copies_records else self.record_type)
 
     @property
     def needs_inference(self) -> bool:
-        """Whether all records must be read to know the columns."""
+        """Whether all records must be read to determine the columns."""
         return (
             self.source_format is Format.TFRECORD
             and (self.target_format is not Format.TFRECORD or self.columns is not None)
@@ -162,7 +162,7 @@ class Conversion:
 
     @property
     def inference_options(self) -> dict[str, Any]:
-        """What `infer_schema` is asked where all records must be read: to find text, if need be."""
+        """The options for `infer_schema` if all records must be read: to find text, if needed."""
         has_strings = not self.target_format.is_text and self.target_format is not Format.TFRECORD
         return {
             "record_type": self.record_type,
@@ -170,7 +170,7 @@ class Conversion:
         }
 
     def name_targets(self) -> list[str]:
-        """Returns the path of a file of another format for each of the source."""
+        """Returns the path of the target file for each source file."""
         count = len(self.files)
         if count == 1:
             return [self.target]
@@ -190,7 +190,7 @@ def plan_conversion(
     compression: str | None,
     **options: Any,
 ) -> Conversion:
-    """Returns the conversion that options of `convert` ask for.
+    """Returns the conversion for the options of `convert`.
 
     Args:
       source: as for `convert`.
@@ -206,8 +206,8 @@ def plan_conversion(
 
     Raises:
       ValueError: an option is out of range.
-      NoMatchError: a pattern means no file.
-      SchemaError: the schema cannot be used, or there is no such column in it.
+      NoMatchError: a pattern matches no file.
+      SchemaError: the schema cannot be used, or does not have a column.
     """
     check_path("target", target)
     target = normalize_path(os.fspath(target))

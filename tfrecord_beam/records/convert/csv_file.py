@@ -22,20 +22,20 @@ from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.schema.tfmd import schema_columns
 
 _BLOCK_BYTES = 8 << 20
-"""By the first of these the types of columns are chosen where no schema tells them."""
+"""Without a schema, the types of columns are inferred from the first block of this size."""
 
 _TYPES = {Kind.INT64: pa.int64(), Kind.FLOAT: pa.float64(), Kind.BYTES: pa.large_binary()}
 
 _INTEGER = r"^\s*[-+]?[0-9]+\s*$"
 
-# What pyarrow says.
+# Parts of pyarrow's error messages.
 _BAD_CELL = re.compile(r"In CSV column #(\d+): ")
 _BAD_LINE = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 _LONG_LINE = "straddling object"
 _NO_LINE = "Empty CSV file"
 
 _SHOWN = 200
-"""Characters of what pyarrow says, which may have a file in it."""
+"""How many characters of pyarrow's message are shown; it may contain a whole file."""
 
 
 def iter_csv(
@@ -46,9 +46,9 @@ def iter_csv(
 ) -> Iterator[pa.RecordBatch]:
     """Yields the rows of a file, in their order.
 
-    The schema tells the types of columns; without one pyarrow tells numbers and booleans by the
-    looks of the first 8 MiB, and all else is text, as are integers of which some are too large for
-    64 bits. An empty cell is null, one of two quotes is empty text.
+    The schema defines the types of columns; without one pyarrow infers numbers and booleans from
+    the first 8 MiB, and everything else is text, including columns of integers some of which exceed
+    64 bits. An empty cell is null, one with two quotes is empty text.
 
     Args:
       raw: the file, which is not closed.
@@ -63,7 +63,7 @@ def iter_csv(
     columns = () if schema is None else schema_columns(schema)
     told = {column.name: _TYPES[column.kind] for column in columns if column.kind}
     content = _Content(raw, path)
-    # From memory: pyarrow reads ahead, also in a file in which others read already.
+    # From memory, because pyarrow reads ahead, even in a file that is already read elsewhere.
     head = content.read(2 * _BLOCK_BYTES)
     if column_names is not None and not head:
         return
@@ -77,7 +77,7 @@ def iter_csv(
             pa.PythonFile(content, mode="r"),
             column_names,
             {**by_looks, **told},
-            # In a file of one column an empty line is a null; in others it is none of the rows.
+            # In a file with one column an empty line is a null; in others it is not a row.
             ignore_empty_lines=len(names) != 1,
         )
     except UnicodeDecodeError as error:
@@ -95,7 +95,7 @@ def iter_csv(
 def _choose_types(
     found: pa.Schema, head: bytes, column_names: Sequence[str] | None
 ) -> dict[str, pa.DataType]:
-    """Returns the types of all columns, given what the first rows look like to pyarrow."""
+    """Returns the types of all columns, given the types that pyarrow infers from the first rows."""
     is_kept = pt.is_integer, pt.is_floating, pt.is_boolean, pt.is_binary
     types = {
         field.name: field.type if any(is_(field.type) for is_ in is_kept) else pa.large_string()
@@ -104,7 +104,7 @@ def _choose_types(
     floats = {name: pa.large_string() for name, each in types.items() if pt.is_floating(each)}
     if floats:
         batch = _open(pa.BufferReader(head), column_names, floats).read_next_batch()
-        # Integers that are float only because some are too large.
+        # Integers that pyarrow reads as floats only because some are too large.
         types.update(
             (name, cells.type)
             for name, cells in zip(batch.schema.names, batch.columns, strict=True)
@@ -137,9 +137,9 @@ def _open(
 
 
 def _find_bad_row(content: _Content, column_names: Sequence[str] | None) -> int | None:
-    """Returns the number, from 0, of the row that has another number of cells; None: not found.
+    """Returns the index of the row that has the wrong number of cells; None: not found.
 
-    Only a reader without threads counts rows, so the file is read once more.
+    pyarrow only counts rows without threads, so the file is read again.
     """
     try:
         for _ in _open(pa.PythonFile(content, mode="r"), column_names, use_threads=False):
@@ -157,7 +157,7 @@ def _explain(
     names: Sequence[str],
     record: int | None,
 ) -> DecodeError:
-    """Returns the error for what pyarrow could not read, in a row if one is known."""
+    """Returns the error for data that pyarrow could not read, with the row if it is known."""
     text = str(error)
     line = content.quote.line
     if line is not None and content.is_read:
@@ -197,11 +197,11 @@ def _left_open(path: str, line: int) -> DecodeError:
 class _Content:
     """The decompressed content of a file, with the interface that Arrow reads from.
 
-    Only at the end less is given than was asked for. The last line has its end in any case.
+    Reads return less than requested only at the end. The last line always gets a line end.
 
     Attributes:
-      quote: that which is open where reading is.
-      is_read: whether reading is at the end.
+      quote: the quote that is open at the current position.
+      is_read: whether the end has been reached.
     """
 
     closed = False
@@ -230,11 +230,11 @@ class _Content:
         return data
 
     def close(self) -> None:
-        """Does nothing: who opened the file closes it."""
+        """Does nothing: the file is closed by the code that opened it."""
 
 
 class _Kept:
-    """A file that stays open when a decompressor is dropped: Arrow's close what they read."""
+    """A file that stays open when a decompressor is freed: Arrow's would close their input."""
 
     def __init__(self, raw: BinaryFile) -> None:
         self.read, self.readinto, self.seek, self.tell = raw.read, raw.readinto, raw.seek, raw.tell

@@ -1,4 +1,4 @@
-"""The formats of files that are converted: which of them a name tells, and errors of reading."""
+"""The file formats for conversions: how names determine them, and errors while reading."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHARD = re.compile(r"-\d+-of-\d+$")
 
 
 class Format(enum.Enum):
-    """What a file is; the value is the name that users write."""
+    """The format of a file; the value is the name that users write."""
 
     TFRECORD = "tfrecord"
     PARQUET = "parquet"
@@ -33,7 +33,7 @@ class Format(enum.Enum):
 
 
 _SUFFIXES = {
-    "": Format.TFRECORD,  # as Beam names shards, where it is told no suffix
+    "": Format.TFRECORD,  # Beam's default for shards has no suffix
     ".tfrecord": Format.TFRECORD,
     ".tfrecords": Format.TFRECORD,
     ".tfr": Format.TFRECORD,
@@ -52,7 +52,7 @@ _NAMES = ", ".join(each.value for each in Format)
 
 
 def choose_format(option: str, name: str | None, paths: Iterable[str]) -> Format:
-    """Returns the format that an option names, or that the names of all files tell.
+    """Returns the format named by an option, or that of the suffixes of all files.
 
     >>> choose_format("source_format", None, ["a.tfrecord-00000-of-00002.gz"]).value
     'tfrecord'
@@ -63,7 +63,7 @@ def choose_format(option: str, name: str | None, paths: Iterable[str]) -> Format
       paths: of the files.
 
     Raises:
-      ValueError: there is no such format, or the names tell none, or several.
+      ValueError: the format is unknown, or the suffixes give none or several.
     """
     if name is not None:
         for each in Format:
@@ -80,7 +80,7 @@ def choose_format(option: str, name: str | None, paths: Iterable[str]) -> Format
 
 
 def find_tfrecord_suffix(path: str) -> str:
-    """Returns the suffix by which a name tells TFRecord, a codec's included; "" if none does.
+    """Returns the TFRecord suffix of a name, including a codec's suffix; "" if it has none.
 
     >>> find_tfrecord_suffix("out/a.tfr.gz"), find_tfrecord_suffix("out/v1.5")
     ('.tfr.gz', '')
@@ -101,14 +101,14 @@ def name_shard(path: str, index: int, count: int) -> str:
 
 @contextlib.contextmanager
 def reading(path: str, file_format: Format) -> Iterator[None]:
-    """Adds the file to errors; what pyarrow says of a damaged one is a DecodeError."""
+    """Adds the file to errors, and turns pyarrow's errors for damaged files into DecodeError."""
     try:
         yield
-    except (CorruptRecordError, SchemaError) as error:  # of what knows no name
+    except (CorruptRecordError, SchemaError) as error:  # raised without the name of the file
         raise error.located(file=path) from error.__cause__
     except (pa.ArrowException, OSError) as error:
         if getattr(error, "errno", None) is not None:
-            raise  # it is the reading that failed; Arrow's own errors have no number
+            raise  # reading itself failed; Arrow's own errors have no errno
         reason = " ".join(str(error).split())  # in one line
         raise DecodeError(
             f"Expected {file_format.value} data, found some that cannot be read: {reason}",
@@ -117,7 +117,7 @@ def reading(path: str, file_format: Format) -> Iterator[None]:
 
 
 def _split(path: str) -> tuple[str, str, str]:
-    """Returns a path without the suffixes of its format and its codec, and these."""
+    """Returns a path split into stem, format suffix and codec suffix."""
     rest, codec = posixpath.splitext(path)
     if codec_of_name(path) == "none":
         rest, codec = path, ""

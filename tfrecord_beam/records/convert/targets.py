@@ -1,4 +1,4 @@
-"""Record batches to files of other formats: each file is whole, or not there."""
+"""Writes record batches to files of other formats, each of which is complete or absent."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _CODECS = {
     Format.ARROW: ("none", "zstd", "lz4"),
     Format.ARROW_STREAM: ("none", "zstd", "lz4"),
 }
-"""How formats compress inside; by default as the first says."""
+"""The internal compression of formats; the first is the default."""
 
 _ROW_GROUP_BYTES = 64 << 20
 """Bytes in memory of a row group of Parquet, of which one is held at a time."""
 
 
 class _BatchWriter(Protocol):
-    """What pyarrow's writers have in common."""
+    """The common interface of pyarrow's writers."""
 
     def write_batch(self, batch: pa.RecordBatch, /) -> None: ...
     def close(self) -> None: ...
@@ -48,9 +48,9 @@ def write_file(
     overwrite: bool = False,
     is_remade: bool = False,
 ) -> tuple[int, int]:
-    """Writes a file, and returns the numbers of its rows and of its bytes.
+    """Writes a file, and returns its number of rows and its number of bytes.
 
-    It is written under a hidden name beside its place, and is put there when it is whole.
+    It is written under a hidden name in the same folder, and renamed when it is complete.
 
     Args:
       batches: all of the schema.
@@ -86,10 +86,10 @@ def write_file(
 
 
 def choose_codec(path: str, file_format: Format, compression: str | None) -> Compression:
-    """Returns how a file is compressed; arguments are those of `write_file`.
+    """Returns the compression of a file; arguments are those of `write_file`.
 
     Raises:
-      ValueError: the format has no such compression, or the name tells another.
+      ValueError: the format does not support the compression, or the suffix is that of another.
     """
     named = codec_of_name(path)
     if file_format.is_text:
@@ -175,7 +175,7 @@ class _ParquetWriter:
 
 
 class _JsonWriter:
-    """Writes an object in each line. Numbers that are none are NaN and Infinity, as Python's."""
+    """Writes one object per line. Non-finite numbers are NaN and Infinity, as in Python."""
 
     def __init__(self, sink: pa.PythonFile) -> None:
         self._sink = sink
@@ -191,7 +191,7 @@ class _JsonWriter:
 
 
 def _to_text(value: object) -> str:
-    """Returns bytes in lists of lists as text, the one thing that is left to be made of JSON."""
+    """Returns bytes in nested lists as text, the only values that need conversion for JSON."""
     try:
         return bytes(value).decode()  # type: ignore[call-overload, no-any-return]
     except UnicodeDecodeError:
