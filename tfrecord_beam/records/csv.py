@@ -1,4 +1,4 @@
-"""Lines of CSV to Arrow record batches."""
+"""Decodes lines of CSV to Arrow record batches."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class CsvFormat:
 
     Attributes:
       column_names: the name of each cell of a line.
-      delimiter: what stands between two cells, one character.
-      skip_blank_lines: leave them out; False: a blank line is a row of nulls.
+      delimiter: the character between two cells.
+      skip_blank_lines: skip blank lines; False: each is a row of nulls.
       multivalent_columns: names of the columns whose cells are lists of values, or one name.
-      secondary_delimiter: what stands between two such values, one character.
+      secondary_delimiter: the character between two such values.
       raw_record_column_name: name of a last column with the lines themselves, or None.
 
     Raises:
-      ValueError: columns of one name, a delimiter that cannot be one, a multivalent column that is
-        not there or has no delimiter, a raw-record column with the name of another.
+      ValueError: duplicate column names, an invalid delimiter, a multivalent column that does not
+        exist or has no delimiter, or a raw-record column with the name of another column.
     """
 
     column_names: Sequence[str]
@@ -73,7 +73,7 @@ class CsvFormat:
 
 
 def check_delimiter(name: str, value: object) -> None:
-    """Raises ValueError unless the option `name` is a character that can part cells."""
+    """Raises ValueError unless the option `name` is a character that can separate cells."""
     if not isinstance(value, str) or len(value) != 1 or value in '"\r\n':
         raise ValueError(
             f"Expected {name} to be one character that is no quote and no line end, "
@@ -87,7 +87,7 @@ def types_of_schema(
     """Returns the type of each column by a TFMD schema; IGNORE for those that are not in it.
 
     Raises:
-      SchemaError: a feature is no column, or is not INT, FLOAT or BYTES.
+      SchemaError: a feature is not a column, or is not INT, FLOAT or BYTES.
     """
     types = {column.name: _TYPES[column.kind] for column in schema_columns(schema) if column.kind}
     check_known(types, column_names, "features of the schema")
@@ -95,7 +95,7 @@ def types_of_schema(
 
 
 def csv_arrow_schema(column_names: Sequence[str], types: Sequence[ColumnType]) -> pa.Schema:
-    """Returns the Arrow schema of the columns that are not ignored, in the lines' order."""
+    """Returns the Arrow schema of the columns that are not ignored, in the order of the lines."""
     return pa.schema(
         [
             (name, ARROW_TYPES[t])
@@ -106,7 +106,7 @@ def csv_arrow_schema(column_names: Sequence[str], types: Sequence[ColumnType]) -
 
 
 class CsvDecoder:
-    """Makes record batches of blocks of lines, each of which is one row.
+    """Decodes blocks of lines to record batches; each line is one row.
 
     Example:
       >>> from tfrecord_beam.records.lines import join_lines
@@ -123,21 +123,21 @@ class CsvDecoder:
         self._format = csv_format
 
     def unknown_types(self) -> tuple[ColumnType, ...]:
-        """Returns the types of the columns before anything is known of them."""
+        """Returns the types of the columns before any cell has been seen."""
         return (ColumnType.UNKNOWN,) * len(self._format.column_names)
 
     def infer(
         self, block: LineBlock, known: Sequence[ColumnType] | None = None
     ) -> tuple[ColumnType, ...]:
-        """Returns the type of each column: what it shows, or is known to be if that is larger.
+        """Returns the type of each column: the larger one of that of the block and the known one.
 
         Args:
           block: the lines.
-          known: the types that other blocks have shown.
+          known: the types found in other blocks.
 
         Raises:
-          DecodeError: a line has another number of cells than there are columns, a quote that is
-            not closed, or a carriage return inside.
+          DecodeError: the number of cells in a line is not that of columns, or a line has a quote
+            that is not closed, or a carriage return inside.
         """
         types = list(known or self.unknown_types())
         not_yet_known = [i for i, known_type in enumerate(types) if known_type < ColumnType.STRING]
@@ -157,7 +157,7 @@ class CsvDecoder:
           types: of each column.
 
         Raises:
-          DecodeError: as for `infer`, and where a value is not of its column's type.
+          DecodeError: as for `infer`, and if a value does not have its column's type.
         """
         wanted = _wanted(types)
         return self.convert(block, self._parse(block, wanted), types)
@@ -173,7 +173,7 @@ class CsvDecoder:
           types: of each column.
 
         Raises:
-          DecodeError: a value is not of its column's type, or one of several is not split right.
+          DecodeError: a value does not have its column's type, or a list of values is malformed.
         """
         wanted = _wanted(types)
         if not self._format.skip_blank_lines:
@@ -190,7 +190,7 @@ class CsvDecoder:
             raw = pa.array([block.line(line) for line in cells.lines.tolist()], pa.large_binary())
             columns.append(convert_cells(raw, ColumnType.STRING, block.location))
             names.append(self._format.raw_record_column_name)
-        # The column of nulls keeps the number of rows where there is no other.
+        # The column of nulls keeps the number of rows if there is no other column.
         batch = pa.RecordBatch.from_arrays([*columns, pa.nulls(len(cells.lines))], [*names, ""])
         return batch.select(range(len(columns)))
 

@@ -1,12 +1,12 @@
-"""Lines of CSV to columns of cells, as bytes.
+"""Splits lines of CSV into columns of cells, as bytes.
 
-The dialect is that of Python's `csv.reader`: a cell may stand in double quotes, with ``""`` for a
-quote in it; a quote that does not begin a cell is a character like any other. Each line is read by
-itself, so a quote must be closed on its line. Bytes that are no UTF-8 stay as they are.
+The dialect is that of Python's `csv.reader`: a cell may be enclosed in double quotes, with ``""``
+for a quote inside; a quote that does not begin a cell is an ordinary character. Each line is parsed
+by itself, so a quote must be closed on its line. Bytes that are not UTF-8 are unchanged.
 
-Arrow reads whole blocks of lines and does the same, but for what `_is_plain` and
-`_parse_with_arrow` look for. Such blocks, and those in which something is wrong, are read a line at
-a time: that tells where it is.
+Arrow parses whole blocks of lines in the same way, except in the cases for which `_is_plain` and
+`_parse_with_arrow` check. Such blocks, and those with errors, are parsed line by line, which also
+gives the place of an error.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def parse_cells(
       block: the lines.
       num_columns: cells in each line.
       wanted: numbers of the columns, from 0.
-      delimiter: what stands between two cells, one character.
+      delimiter: the character between two cells.
 
     Raises:
-      DecodeError: a line has another number of cells, a quote that is not closed, or a line break
+      DecodeError: a line has the wrong number of cells, a quote that is not closed, or a line break
         (a carriage return) outside quotes.
     """
     return _parse_with_arrow(block, num_columns, wanted, delimiter.encode()) or _parse_lines(
@@ -75,7 +75,7 @@ def keep_blank_lines(cells: Cells, num_lines: int) -> Cells:
 def _parse_with_arrow(
     block: LineBlock, num_columns: int, wanted: Sequence[int], delimiter: bytes
 ) -> Cells | None:
-    """Returns the cells; None if Arrow refuses the block, or might read something else in it."""
+    """Returns the cells; None if Arrow rejects the block, or might parse it differently."""
     lines = np.flatnonzero(block.lengths)
     data = bytes(block.data)
     if not len(lines) or not _is_plain(data, block, int(lines[-1]), delimiter):
@@ -106,10 +106,10 @@ def _parse_with_arrow(
 
 
 def _is_plain(data: bytes, block: LineBlock, last_line: int, delimiter: bytes) -> bool:
-    """Whether Arrow finds the same lines in the block that it has.
+    """Whether Arrow finds the same lines in the block.
 
     For Arrow a carriage return ends a line, a line end in quotes does not, and a byte order mark is
-    no content. It does not mind if the last line that is not blank leaves a quote open.
+    not content. It accepts an open quote in the last line that is not blank.
     """
     last = block.line(last_line)
     line_ends = np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))
@@ -146,13 +146,13 @@ def collect_rows(
     """Returns the cells of some columns of lines that were split already.
 
     Args:
-      rows: the cells of each line; none where it is blank.
+      rows: the cells of each line; empty if it is blank.
       block: the lines.
       num_columns: cells in each line.
       wanted: numbers of the columns, from 0.
 
     Raises:
-      DecodeError: a line has another number of cells.
+      DecodeError: a line has the wrong number of cells.
     """
     lines = [index for index, row in enumerate(rows) if row]
     for index in lines:
@@ -175,8 +175,8 @@ def split_line(line: bytes, delimiter: bytes) -> list[bytes]:
     [b'1', b'two, three', b'']
 
     Args:
-      line: may have its line end. Within quotes there may be line ends too.
-      delimiter: what stands between two cells.
+      line: may include its line end. There may also be line ends within quotes.
+      delimiter: the separator of cells.
 
     Raises:
       DecodeError: a quote is not closed, or a line end is neither in quotes nor the last.
@@ -206,5 +206,5 @@ def split_line(line: bytes, delimiter: bytes) -> list[bytes]:
 @functools.cache
 def _cell_pattern(delimiter: bytes) -> re.Pattern[bytes]:
     plain = rb"((?:(?!%s)[^\r\n])*)" % re.escape(delimiter)
-    # A quote before the rest would be the second of a pair: the cell is not closed there.
+    # A second quote would make a pair, which does not close the cell.
     return re.compile(rb'"([^"]*(?:""[^"]*)*)"(?!")' + plain + rb'|(?!")' + plain)

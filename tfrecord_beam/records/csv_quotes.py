@@ -1,4 +1,4 @@
-"""Whether CSV ends within quotes, and where these open."""
+"""Finds whether CSV ends within quotes, and where these opened."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _QUOTE = ord('"')
 
 
 class OpenQuote:
-    r"""The quote that is open where the content seen so far ends, if there is one.
+    r"""The quote that is open at the end of the content seen so far, if there is one.
 
-    A quote opens a cell where one begins, and the next one closes it; one right behind that is the
-    second of a pair, and opens it again. Any other quote is a character of its cell.
+    A quote at the beginning of a cell opens it, and the next one closes it; a quote right after
+    that is the second of a pair, and opens it again. Any other quote is an ordinary character.
 
     >>> quote = OpenQuote()
     >>> quote.feed(b'id,name\n1,"Ada"\n2,"Zo')
@@ -22,7 +22,7 @@ class OpenQuote:
     3
 
     Args:
-      delimiter: what stands between two cells, one byte.
+      delimiter: the byte between two cells.
     """
 
     def __init__(self, delimiter: bytes = b",") -> None:
@@ -35,11 +35,11 @@ class OpenQuote:
 
     @property
     def line(self) -> int | None:
-        """Number of the line, from 1, in which the quote is; None: none is open."""
+        """Number of the line, from 1, with the open quote; None if no quote is open."""
         return self._line if self._is_open else None
 
     def feed(self, data: bytes) -> None:
-        """Takes in what follows in the content."""
+        """Adds the next part of the content."""
         if not data:
             return
         content = np.frombuffer(self._last + data, np.uint8)
@@ -56,14 +56,14 @@ class OpenQuote:
         self._last = data[-1:]
 
     def _alternate(self, quotes: Int64Array, begins: npt.NDArray[np.bool_]) -> bool:
-        """Whether each quote opens or closes a cell, given which ones are where a cell begins."""
+        """Whether every quote opens or closes a cell, given which ones begin a cell."""
         is_second = np.diff(quotes, prepend=0 if self._has_closed else -1) == 1
         return bool((begins | is_second)[self._is_open :: 2].all())
 
     def _select(
         self, quotes: Int64Array, begins: npt.NDArray[np.bool_]
     ) -> tuple[Int64Array, npt.NDArray[np.bool_]]:
-        """Returns those quotes, and their `begins`, that open or close a cell."""
+        """Returns the quotes that open or close a cell, with their `begins`."""
         is_open, closed = self._is_open, 0 if self._has_closed else -1
         chosen = np.zeros(len(quotes), np.bool_)
         for index, (position, begins_cell) in enumerate(

@@ -1,8 +1,8 @@
-"""Cells of CSV to values, and which type the cells of a column have.
+"""Converts cells of CSV to values, and infers the types of columns.
 
-What is a number is what Python's `int` and `float` read: also `` 7 ``, ``+7``, ``1_000``. Arrow
-reads whole columns where it reads the same; Python decides the rest, cell by cell. A number that is
-too large for `float32` is refused, for it would become infinity.
+Numbers are whatever Python's `int` and `float` accept: also `` 7 ``, ``+7``, ``1_000``. Arrow
+converts whole columns if its result is the same; Python handles the rest, cell by cell. A number
+that is too large for `float32` is rejected, because it would become infinity.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tfrecord_beam.schema.lists import to_singleton_lists
 
 _SHOWN_BYTES = 40
 _MIN_LONG_DIGITS = 19
-"""Digits that an integer has at least if it does not fit into 64 bits."""
+"""Minimum number of digits of an integer that does not fit into 64 bits."""
 
 _INFINITY = (b"inf", b"infinity")
 
@@ -32,14 +32,14 @@ Locate = Callable[[int], Location]
 
 
 class ColumnType(enum.IntEnum):
-    """What a column holds. Of two types of cells the larger one is that of the column.
+    """The type of a column. If cells have different types, the column has the largest one.
 
     Attributes:
-      IGNORE: what is not wanted.
-      UNKNOWN: empty cells only.
-      INT: integers of 64 bits.
+      IGNORE: an unwanted column.
+      UNKNOWN: only empty cells.
+      INT: 64-bit integers.
       FLOAT: floating-point numbers.
-      STRING: anything else, also integers that are too long.
+      STRING: anything else, including integers that are too long.
     """
 
     IGNORE = -2
@@ -84,7 +84,7 @@ def infer_type(cells: pa.Array) -> ColumnType:
 
 
 def _has_odd_integer(cells: pa.Array) -> bool:
-    """Whether a number may be one of the integers that Arrow reads only as floating-point."""
+    """Whether there may be an integer that Arrow can read only as floating-point."""
     return _holds(cells, b"+") or pc.max(pc.binary_length(cells)).as_py() >= _MIN_LONG_DIGITS
 
 
@@ -104,15 +104,15 @@ def infer_cell(cell: bytes) -> ColumnType:
 
 
 def convert_cells(cells: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Array:
-    """Returns a column of lists of one value each, null where a cell is.
+    """Returns a column of lists of one value each, null where the cell is null.
 
     Args:
       cells: `large_binary`.
-      column_type: what the cells hold.
+      column_type: type of the cells.
       locate: see `Locate`.
 
     Raises:
-      DecodeError: a cell is no number of that type.
+      DecodeError: a cell is not a number of that type.
     """
     if column_type == ColumnType.UNKNOWN:
         return pa.nulls(len(cells))
@@ -120,15 +120,15 @@ def convert_cells(cells: pa.Array, column_type: ColumnType, locate: Locate) -> p
 
 
 def convert_lists(lists: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Array:
-    """Returns a column of lists of values, null where a list is.
+    """Returns a column of lists of values, null where the list is null.
 
     Args:
       lists: `large_list<large_binary>`.
-      column_type: what the lists hold.
+      column_type: type of the values.
       locate: see `Locate`.
 
     Raises:
-      DecodeError: a value is no number of that type.
+      DecodeError: a value is not a number of that type.
     """
     if column_type == ColumnType.UNKNOWN:
         return pa.nulls(len(lists))
@@ -160,7 +160,7 @@ def _convert(cells: pa.Array, column_type: ColumnType, locate: Locate) -> pa.Arr
         return cells
     if column_type == ColumnType.INT:
         return _numbers(cells, pa.int64(), _parse_int64, locate)
-    # By way of a double, as Python reads numbers.
+    # Through a double, like Python's `float`.
     numbers = _numbers(cells, pa.float64(), float, locate).cast(pa.float32(), safe=False)
     for row in np.flatnonzero(np.isinf(numbers.to_numpy(zero_copy_only=False))).tolist():
         if not cells[row].as_py().strip().lower().endswith(_INFINITY):
@@ -176,13 +176,13 @@ def _numbers(
 
 
 def _cast(cells: pa.Array, data_type: pa.DataType) -> pa.Array | None:
-    """Returns the cells as numbers; None if there are some that Arrow and Python may read apart."""
+    """Returns the cells as numbers; None if Arrow and Python might read some differently."""
     try:
         text = pc.ascii_trim_whitespace(cells.cast(pa.large_string()))
         numbers = text.cast(data_type)
     except pa.ArrowInvalid:
         return None
-    # Arrow takes ``0x1F`` for an integer and ``nan(1)`` for NaN.
+    # Arrow accepts ``0x1F`` as an integer and ``nan(1)`` as NaN.
     return None if any(_holds(text, byte) for byte in (b"x", b"X", b"(")) else numbers
 
 
@@ -216,6 +216,6 @@ def _is_int64(number: int) -> bool:
 
 
 def _holds(strings: pa.Array, byte: bytes) -> bool:
-    """Whether a byte is in the memory of an array that is no slice."""
+    """Whether a byte occurs in the data of an array that is not a slice."""
     buffer = strings.buffers()[2]
     return buffer is not None and byte in buffer.to_pybytes()

@@ -1,4 +1,4 @@
-"""Files of other formats as record batches, in bounded memory."""
+"""Reads files of other formats as record batches, in bounded memory."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def iter_file(
     column_names: Sequence[str] | None = None,
     row_groups: range | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the rows of a file, in their order.
+    """Yields the rows of a file, in order.
 
-    Types are those of the file; for CSV, where there are none, see `iter_csv`.
+    Types are those of the file; for CSV, which has none, see `iter_csv`.
 
     Args:
       raw: the file, which is closed at the end.
       path: its path or URL.
       file_format: any but TFRecord.
-      schema: tells types of CSV, and which numbers of JSON are floats.
-      columns: names of the columns to read, in the order wanted; None: all.
-      column_names: of CSV without a line of names; None: the first line is one.
-      row_groups: of Parquet, those to read; None: all.
+      schema: defines the types of CSV, and which numbers of JSON are floats.
+      columns: names of the columns to read, in output order; None: all.
+      column_names: for CSV without a header line; None: the first line has the names.
+      row_groups: for Parquet, the row groups to read; None: all.
 
     Raises:
-      DecodeError: the file is not of this format, or damaged.
-      SchemaError: there is no such column.
+      DecodeError: the file does not have this format, or is damaged.
+      SchemaError: a column does not exist.
     """
     try:
         with reading(path, file_format):

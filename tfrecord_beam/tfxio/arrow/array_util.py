@@ -1,6 +1,6 @@
 """Arrow arrays of lists, strings and structs, under the names that TFXIO users know.
 
-Slices count as what they show. Values that a null list spans count nowhere.
+Of a slice only the visible values count. Values covered by a null list are not counted.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def is_binary_like(data_type: pa.DataType) -> bool:
 
 
 def get_innermost_nested_type(arrow_type: pa.DataType) -> pa.DataType:
-    """Returns the type of what lists hold, at any depth."""
+    """Returns the type of the values in lists, at any depth."""
     while is_list_like(arrow_type):
         arrow_type = arrow_type.value_type
     return arrow_type
 
 
 def GetElementLengths(array: pa.Array) -> pa.Array:
-    """Returns as `int64` how long each list or string is; 0 for a null."""
+    """Returns the length of each list or string as `int64`, 0 for a null."""
     _check(array, "an array of lists or strings", _has_lengths)
     return _array_of(kernel.element_lengths(array), pa.int64())
 
@@ -51,7 +51,7 @@ ListLengthsFromListArray = GetElementLengths
 
 
 def GetFlattenedArrayParentIndices(array: pa.Array) -> pa.Array:
-    """Returns of each value in `array.flatten()` the index of the list that it is in.
+    """Returns for each value in `array.flatten()` the index of its list.
 
     They are `int32` for a `list`, `int64` for a `large_list`.
     """
@@ -62,24 +62,24 @@ def GetFlattenedArrayParentIndices(array: pa.Array) -> pa.Array:
 
 
 def GetArrayNullBitmapAsByteArray(array: pa.Array) -> pa.Array:
-    """Returns as `uint8` 1 for each null, 0 for all else."""
+    """Returns 1 for each null and 0 for other values, as `uint8`."""
     _check(array, "an array")
     return _array_of(_validity(array) ^ 1, pa.uint8())
 
 
 def GetBinaryArrayTotalByteSize(array: pa.Array) -> int:
-    """Returns how many bytes the strings of an array have, without their offsets."""
+    """Returns the total size in bytes of the strings of an array, without their offsets."""
     _check(array, "an array of strings", is_binary_like)
     offsets = _offsets(array)
     return int(offsets[-1] - offsets[0])
 
 
 def GetByteSize(array: pa.Array) -> int:
-    """Returns how many bytes an array takes: values, offsets and validity, each of the slice.
+    """Returns the size of an array in bytes: values, offsets and validity of the slice.
 
     Raises:
-      SchemaError: it holds something else than integers, float32 or float64, bools, strings,
-        nulls, and lists and structs of these.
+      SchemaError: it contains types other than integers, float32 or float64, bools, strings, nulls,
+        and lists and structs of these.
     """
     _check(array, "an array")
     num_bytes = kernel.byte_size(array)
@@ -89,7 +89,7 @@ def GetByteSize(array: pa.Array) -> int:
 
 
 def IndexIn(values: pa.Array, value_set: pa.Array) -> pa.Array:
-    """Returns as `int32` where each value first stands in `value_set`, null if nowhere."""
+    """Returns the first index of each value in `value_set` as `int32`, null if it is not there."""
     _check(values, "an array")
     _check(value_set, "an array")
     try:
@@ -115,16 +115,16 @@ def FillNullLists(list_array: pa.Array, fill_with: pa.Array) -> pa.Array:
         return list_array
     filling = type(list_array).from_arrays([0, len(fill_with)], fill_with, type=list_array.type)
     rows = np.where(_validity(list_array), np.arange(len(list_array)), len(list_array))
-    # Eight times as fast as `pc.coalesce`, which knows no lists of nulls either.
+    # Eight times as fast as `pc.coalesce`, which does not support lists of nulls either.
     return pa.concat_arrays([list_array, filling]).take(pa.array(rows))
 
 
 def CooFromListArray(list_array: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Returns where the values of nested lists are, as a sparse tensor has it.
+    """Returns the indices and the dense shape of nested lists as a sparse tensor.
 
     Returns:
-      The indices of value 0, those of value 1, ..., flat, and the shape that has room for all
-      lists; both `int64`. An array that is not of lists is a tensor of one dimension.
+      The indices of value 0, those of value 1, ..., flat, and the smallest shape that holds all
+      lists; both `int64`. An array that is not of lists is a one-dimensional tensor.
     """
     _check(list_array, "an array")
     shape = [len(list_array)]
@@ -139,7 +139,7 @@ def CooFromListArray(list_array: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 def CountInvalidUTF8(array: pa.Array) -> int:
-    """Returns how many strings are not UTF-8; a null is none of them."""
+    """Returns how many strings are not UTF-8; nulls are not counted."""
     _check(array, "an array of strings", is_binary_like)
     return kernel.count_invalid_utf8(array)
 
@@ -147,10 +147,10 @@ def CountInvalidUTF8(array: pa.Array) -> int:
 def MakeListArrayFromParentIndicesAndValues(
     num_parents: int, parent_indices: pa.Array, values: pa.Array, empty_list_as_null: bool = True
 ) -> pa.Array:
-    """Returns a `large_list` array of values that say which list they are in.
+    """Returns a `large_list` array from values and the index of the list of each.
 
     Args:
-      num_parents: how many lists there are.
+      num_parents: number of lists.
       parent_indices: `int64`, ascending, one for each value.
       values: of any type; not copied.
       empty_list_as_null: whether a list without values is null and not empty.
@@ -168,7 +168,7 @@ def MakeListArrayFromParentIndicesAndValues(
 
 
 def ToSingletonListArray(array: pa.Array) -> pa.Array:
-    """Returns a `large_list` array with a list of one for each value, null for a null."""
+    """Returns a `large_list` array in which each value is a list of one, and null stays null."""
     _check(array, "an array")
     return to_singleton_lists(array)
 
@@ -176,9 +176,9 @@ def ToSingletonListArray(array: pa.Array) -> pa.Array:
 def flatten_nested(
     array: pa.Array, return_parent_indices: bool = False
 ) -> tuple[pa.Array, Int64Array | None]:
-    """Returns what lists hold, at any depth, and on request the row that each value is of.
+    """Returns the values in lists, at any depth, and on request the row of each value.
 
-    An array that is not of lists comes back as it is.
+    An array that is not of lists is returned unchanged.
     """
     _check(array, "an array")
     rows: Any = None
@@ -201,7 +201,7 @@ def get_field(struct_array: pa.StructArray, field: str | int) -> pa.Array:
       field: its name or index.
 
     Raises:
-      FieldNotFoundError: there is no such field.
+      FieldNotFoundError: the field does not exist.
     """
     _check(struct_array, "an array of structs", pa.types.is_struct)
     data_type = struct_array.type
@@ -216,7 +216,7 @@ def get_field(struct_array: pa.StructArray, field: str | int) -> pa.Array:
 
 
 class FieldNotFoundError(SchemaError, KeyError):
-    """There is no such column or field; also a KeyError, as users of TFXIO know it."""
+    """A column or field does not exist; also a KeyError, which TFXIO users expect."""
 
 
 def _has_lengths(data_type: pa.DataType) -> bool:
@@ -245,32 +245,32 @@ def _unsupported(expected: str, array: Any) -> SchemaError:
 
 
 def _parents(splits: Int64Array, data_type: pa.DataType) -> np.ndarray[Any, np.dtype[Any]]:
-    """Returns of each value the list that it is in, as the type of the lists counts them."""
+    """Returns for each value the index of its list, in the offset type of the lists."""
     parents = kernel.parent_indices(splits)
     return parents if pa.types.is_large_list(data_type) else parents.astype(np.int32)
 
 
 def _offsets(array: pa.Array) -> np.ndarray[Any, np.dtype[Any]]:
-    """Returns where each list or string begins, and at last where the last one ends."""
+    """Returns where each list or string begins, followed by the end of the last one."""
     is_large = pa.types.is_large_list(array.type) or _is_large_binary(array.type)
     dtype = np.dtype(np.int64 if is_large else np.int32)
-    if not len(array):  # Then there may be no buffer, or one that is empty.
+    if not len(array):  # Then the buffer may be missing or empty.
         return np.zeros(1, dtype)
     buffer = array.buffers()[1]
     return np.frombuffer(buffer, dtype, len(array) + 1, array.offset * dtype.itemsize)
 
 
 def _array_of(values: np.ndarray[Any, np.dtype[Any]], data_type: pa.DataType) -> pa.Array:
-    """Returns what `pa.array` returns, which has to find out what it is given."""
+    """Returns the result of `pa.array`, whose type depends on its argument."""
     return pa.Array.from_buffers(data_type, len(values), [None, pa.py_buffer(values)])
 
 
 def _validity(array: pa.Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Returns 0 for each null, 1 for all else."""
+    """Returns 0 for each null, 1 for other values."""
     if array.null_count == 0:
         return np.ones(len(array), np.uint8)
     bitmap = array.buffers()[0]
-    if bitmap is None:  # Of a type without one, in which all are null.
+    if bitmap is None:  # The null type, which has no bitmap, and only nulls.
         return np.zeros(len(array), np.uint8)
     first_byte, first_bit = divmod(array.offset, 8)
     bits = np.frombuffer(bitmap, np.uint8, offset=first_byte)

@@ -1,4 +1,4 @@
-"""Decoding of lists of records, as users of TFXIO know it."""
+"""Decoding of lists of records, with the interface that TFXIO users know."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class BatchDecoder:
 
     Args:
       plan: what to decode, see `tfrecord_beam.schema.arrow.decode_plan`.
-      record_type: what the records are.
+      record_type: type of the records.
     """
 
     def __init__(self, plan: RecordPlan, record_type: RecordType) -> None:
@@ -28,9 +28,9 @@ class BatchDecoder:
         """Returns one batch with a row for each record.
 
         Raises:
-          DecodeError: a record is of another type, or a feature in it is of another kind than in
-            the schema. `DecodeError.record` says which record.
-          ValueError: `examples` is no list.
+          DecodeError: a record has another type, or one of its features has a different kind than
+            in the schema. `DecodeError.record` is the index of the record.
+          ValueError: `examples` is not a list.
         """
         check_list("examples", examples)
         return self._decoder.decode_records(list(examples))
@@ -39,7 +39,7 @@ class BatchDecoder:
         """Returns the schema of all batches.
 
         Raises:
-          SchemaError: there is none, because each batch has one of its own.
+          SchemaError: there is none, because each batch has its own.
         """
         if self._arrow_schema is None:
             raise SchemaError(

@@ -17,9 +17,9 @@ def GetBatchElementsKwargs(
     """Returns options of `beam.BatchElements`.
 
     Args:
-      batch_size: elements of each list, the last one of a bundle may have fewer. None: up to 1000,
-        as many as Beam finds efficient.
-      element_size_fn: not used, for there is no batching by size here.
+      batch_size: elements in each list; the last one of a bundle may have fewer. None: up to 1000,
+        chosen by Beam.
+      element_size_fn: not used, because there is no batching by size here.
 
     Raises:
       ValueError: `batch_size` is below 1.
@@ -38,14 +38,14 @@ def GetBatchElementsKwargs(
 
 
 class BatchRecords(beam.PTransform):
-    """Puts elements into lists: PCollection[T] -> PCollection[list[T]].
+    """Batches elements into lists: PCollection[T] -> PCollection[list[T]].
 
     Metrics: those of `ProfileBatching`.
 
     Args:
       batch_size: as for `GetBatchElementsKwargs`.
       telemetry_descriptors: names of the component that reads; None: ``Unknown``.
-      record_size_fn: not used, for there is no batching by size here.
+      record_size_fn: not used, because there is no batching by size here.
 
     Raises:
       ValueError: `batch_size` is below 1.

@@ -1,6 +1,6 @@
 """The steps from lines of CSV to record batches, under the names that TFXIO users know.
 
-`CsvTFXIO` does the same in whole blocks of lines, which is much faster.
+`CsvTFXIO` does the same with whole blocks of lines, which is much faster.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tfrecord_beam.transforms.csv import BatchLines, DecodeLineBlocks
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 PARSE_CSV_LINE_YIELDS_RAW_RECORDS = True
-"""`ParseCSVLine` gives the line itself besides its cells."""
+"""`ParseCSVLine` also returns the line itself."""
 
 
 class ColumnInfo(NamedTuple):
@@ -47,8 +47,8 @@ class CSVToRecordBatch(beam.PTransform):
 
     Args:
       column_names: the name of each cell of a line.
-      desired_batch_size: lines of a batch, the last one of a bundle may have fewer. None: as many
-        as are efficient.
+      desired_batch_size: lines of a batch; the last one of a bundle may have fewer. None: an
+        efficient number.
       delimiter: as for `CsvTFXIO`, as are the other arguments.
 
     Raises:
@@ -93,13 +93,13 @@ class CSVToRecordBatch(beam.PTransform):
 @beam.typehints.with_input_types(str)
 @beam.typehints.with_output_types(tuple[list[bytes], str])
 class ParseCSVLine(LibraryDoFn):
-    """Splits a line into its cells and gives both, (cells, line).
+    """Splits a line into its cells and returns both: (cells, line).
 
     Args:
-      delimiter: what stands between two cells, one character.
+      delimiter: the character between two cells.
 
     Raises:
-      ValueError: it is not one character, or a quote or line end.
+      ValueError: it is not one character, or is a quote or line end.
       DecodeError: in the pipeline, a quote is not closed, or a line end is not in quotes.
     """
 
@@ -114,13 +114,13 @@ class ParseCSVLine(LibraryDoFn):
 @beam.typehints.with_input_types(list[bytes])
 @beam.typehints.with_output_types(list[ColumnInfo])
 class ColumnTypeInferrer(beam.CombineFn):
-    """Finds of each column the type that all its cells have, in the order of the columns.
+    """Finds for each column the type that fits all its cells, in the order of the columns.
 
     Args:
       column_names: the name of each cell.
-      skip_blank_lines: whether lines without cells tell nothing; else they are empty cells.
+      skip_blank_lines: whether lines without cells are ignored; else they are empty cells.
       multivalent_columns: names of the columns whose cells are lists of values.
-      secondary_delimiter: what stands between two such values.
+      secondary_delimiter: the character between two such values.
 
     Raises:
       ValueError: as for `CsvTFXIO`, as is DecodeError in the pipeline.
@@ -188,16 +188,16 @@ def _merge(types: dict[str, ColumnType], others: dict[str, ColumnType]) -> dict[
 @beam.typehints.with_input_types(list[tuple[list[bytes], str]], list[ColumnInfo])
 @beam.typehints.with_output_types(pa.RecordBatch)
 class BatchedCSVRowsToRecordBatch(LibraryDoFn):
-    """Makes a record batch of a list of (cells, line), as `ParseCSVLine` gives them.
+    """Makes a record batch from a list of (cells, line), the results of `ParseCSVLine`.
 
     Args:
-      skip_blank_lines: leave lines without cells out; False: each is a row of nulls.
+      skip_blank_lines: skip lines without cells; False: each is a row of nulls.
       multivalent_columns: names of the columns whose cells are lists of values.
-      secondary_delimiter: what stands between two such values.
+      secondary_delimiter: the character between two such values.
       raw_record_column_name: name of a last column with the lines, or None.
 
     Raises:
-      DecodeError: in the pipeline, a line is not what was expected.
+      DecodeError: in the pipeline, a line is invalid.
     """
 
     def __init__(
@@ -241,12 +241,12 @@ def GetArrowSchema(
 
     Args:
       column_names: the name of each cell of a line.
-      schema: TFMD schema of the columns that are wanted.
+      schema: TFMD schema of the wanted columns.
       raw_record_column_name: name of a last column with the lines, or None.
 
     Raises:
-      SchemaError: a feature is no column, or is not INT, FLOAT or BYTES; the raw-record column has
-        the name of another.
+      SchemaError: a feature is not a column, or is not INT, FLOAT or BYTES; the raw-record column
+        has the name of another column.
     """
     names = as_names(column_names, "column_names")
     check_raw_record_column(raw_record_column_name, names)

@@ -23,11 +23,11 @@ class ExamplesToRecordBatchDecoder(BatchDecoder):
 
     Args:
       serialized_schema: a serialized TFMD `Schema`, whose features are the columns in their order.
-        None: the columns of a batch are the features that its records show, in byte order of
-        their names.
+        None: the columns of a batch are the features found in its records, in byte order of their
+        names.
 
     Raises:
-      SchemaError: these bytes are no schema, or one with a feature that is not INT, FLOAT or BYTES.
+      SchemaError: the bytes are not a schema, or a feature is not INT, FLOAT or BYTES.
     """
 
     def __init__(self, serialized_schema: bytes | None = None) -> None:
@@ -37,19 +37,19 @@ class ExamplesToRecordBatchDecoder(BatchDecoder):
 class RecordBatchToExamplesEncoder:
     """Encodes record batches as serialized ``tf.train.Example`` records.
 
-    It can be pickled, and several threads may use it at once. `tfrecord_beam.schema.encoding` tells
-    what becomes of which Arrow type. A null row is a feature without a kind.
+    It can be pickled, and several threads may use it at once. See `tfrecord_beam.schema.encoding`
+    for how Arrow types are stored. A null row is a feature without a kind.
 
     >>> batch = pa.record_batch({"a": [[1], None]})
     >>> [ExampleToNumpyDict(record) for record in RecordBatchToExamplesEncoder().encode(batch)]
     [{'a': array([1])}, {'a': None}]
 
     Args:
-      schema: a TFMD `Schema` whose ragged tensor representations, of all groups, say how columns of
-        nested lists are written. None: there are no such columns.
+      schema: a TFMD `Schema` whose ragged tensor representations, of all groups, define how columns
+        of nested lists are written. None: there are no such columns.
 
     Raises:
-      SchemaError: it is no schema, or represents one ragged tensor in different ways.
+      SchemaError: it is not a schema, or represents one ragged tensor in different ways.
     """
 
     def __init__(self, schema: schema_pb2.Schema | None = None) -> None:
@@ -65,7 +65,7 @@ class RecordBatchToExamplesEncoder:
         """Returns one record for each row.
 
         Raises:
-          SchemaError: a column of a type that cannot be encoded, names that come twice.
+          SchemaError: a column of a type that cannot be encoded, or duplicate names.
           EncodeError: a value that a record cannot hold, with its row and feature.
         """
         return self._encoder.encode_records(record_batch)
@@ -74,7 +74,7 @@ class RecordBatchToExamplesEncoder:
 def RecordBatchToExamples(record_batch: pa.RecordBatch) -> list[bytes]:
     """Returns one serialized ``tf.train.Example`` for each row.
 
-    As `RecordBatchToExamplesEncoder` does without a schema.
+    Like `RecordBatchToExamplesEncoder` without a schema.
     """
     return RecordBatchToExamplesEncoder().encode(record_batch)
 
@@ -89,11 +89,11 @@ def ExampleToNumpyDict(serialized: bytes) -> dict[str, npt.NDArray[np.generic] |
       serialized: the record.
 
     Returns:
-      For each feature its values, int64, float32 or `bytes` objects in an array of one dimension;
+      For each feature its values, int64, float32 or `bytes` objects in a one-dimensional array;
       None if it has no kind.
 
     Raises:
-      DecodeError: these bytes are no ``tf.train.Example``.
+      DecodeError: the bytes are not a ``tf.train.Example``.
     """
     batch = RecordDecoder(decode_plan(None)).decode_records([serialized])
     return {

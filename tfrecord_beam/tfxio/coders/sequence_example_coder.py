@@ -1,4 +1,4 @@
-"""Decoding of serialized ``tf.train.SequenceExample`` records, as users of TFXIO know it."""
+"""Decoding of ``tf.train.SequenceExample`` records, with the interface that TFXIO users know."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class SequenceExamplesToRecordBatchDecoder(BatchDecoder):
     Args:
       sequence_feature_column_name: name of the struct column that holds the feature lists, and of
         the STRUCT feature that describes them in the schema.
-      serialized_schema: a serialized TFMD `Schema`. Empty: the columns of a batch are what its
-        records show, in byte order of their names.
+      serialized_schema: a serialized TFMD `Schema`. Empty: the columns of a batch are those found
+        in its records, in byte order of their names.
 
     Raises:
-      SchemaError: these bytes are no schema, or one with a feature that cannot be decoded.
+      SchemaError: the bytes are not a schema, or a feature cannot be decoded.
     """
 
     def __init__(self, sequence_feature_column_name: str, serialized_schema: bytes = b"") -> None:

@@ -1,6 +1,6 @@
 """Decoders of records that are TensorFlow graphs, saved as SavedModels.
 
-What tfx_bsl has saved can be loaded here, and the other way round. TensorFlow is imported on use.
+Decoders saved by tfx_bsl can be loaded here, and vice versa. TensorFlow is imported on use.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     TensorAlike: TypeAlias = tf.Tensor | tf.SparseTensor | tf.RaggedTensor
 
 _RECORD_INDEX_PREFIX = "__record_index_tensor_name__:"
-"""Begins the name of a signature of the SavedModel, which ends in the name of the tensor."""
+"""Prefix of the name of a signature of the SavedModel, followed by the name of the tensor."""
 
 
 class TFGraphRecordDecoder(abc.ABC):
-    """Turns a batch of records into tensors, by TensorFlow's operations alone.
+    """Converts a batch of records to tensors, with TensorFlow operations only.
 
     Example::
 
@@ -40,18 +40,18 @@ class TFGraphRecordDecoder(abc.ABC):
         """Returns the tensors of a batch of records. It is traced once, without AutoGraph.
 
         Args:
-          records: a tensor of strings of one dimension.
+          records: a one-dimensional tensor of strings.
 
         Returns:
-          Tensors by name, all with the same number of rows. If that is not the number of records,
-          there is one that `record_index_tensor_name` names.
+          Tensors by name, all with the same number of rows. If that differs from the number of
+          records, one of them must be that of `record_index_tensor_name`.
         """
 
     @property
     def record_index_tensor_name(self) -> str | None:
-        """Name of the tensor that tells of each row which record it is from.
+        """Name of the tensor with the index of each row's record.
 
-        A sparse or ragged tensor of integers with one in each row. None: each record is one row.
+        A sparse or ragged tensor with one integer in each row. None: each record is one row.
         """
         return None
 
@@ -72,7 +72,7 @@ class LoadedDecoder:
     """A decoder from a SavedModel, with the methods of a `TFGraphRecordDecoder`.
 
     Args:
-      loaded_module: what TensorFlow has loaded.
+      loaded_module: the module loaded by TensorFlow.
     """
 
     def __init__(self, loaded_module: Any) -> None:
@@ -107,12 +107,12 @@ def save_decoder(decoder: TFGraphRecordDecoder, path: str | os.PathLike[str]) ->
     """Saves a decoder as a SavedModel.
 
     Args:
-      decoder: what to save.
+      decoder: the decoder to save.
       path: a folder.
 
     Raises:
-      SchemaError: the record index tensor is none of the decoder's tensors.
-      ValueError: it is no decoder, or no path.
+      SchemaError: the record index tensor is not one of the decoder's tensors.
+      ValueError: `decoder` is not a decoder, or `path` not a path.
     """
     check_instance("decoder", decoder, TFGraphRecordDecoder)
     check_path("path", path)
@@ -129,7 +129,7 @@ def save_decoder(decoder: TFGraphRecordDecoder, path: str | os.PathLike[str]) ->
             raise SchemaError(
                 f"Expected record_index_tensor_name to be one of {known}, found {name!r}"
             )
-        # In the name of a signature it can be read without running anything.
+        # Stored in the name of a signature, it can be read without running anything.
         constant = tf.function(lambda: name, input_signature=[]).get_concrete_function()
         signatures[_RECORD_INDEX_PREFIX + name] = constant
     tf.saved_model.save(module, os.fspath(path), signatures=signatures)
@@ -141,7 +141,7 @@ def load_decoder(path: str | os.PathLike[str]) -> LoadedDecoder:
     Raises:
       SchemaError: it is another SavedModel.
       OSError: there is none.
-      ValueError: it is no path.
+      ValueError: `path` is not a path.
     """
     check_path("path", path)
     with ExtraImport():
