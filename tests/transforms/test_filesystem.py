@@ -9,7 +9,7 @@ import apache_beam as beam
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from apache_beam.io.filesystem import BeamIOError
+from apache_beam.io.filesystem import BeamIOError, FileMetadata
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.records.writing.beam_urls import (
@@ -64,6 +64,13 @@ def test_folder_whose_name_would_be_a_pattern(tmp_path: pathlib.Path) -> None:
     (tmp_path / "[1]").mkdir()
     with pytest.raises(ValueError, match=r"^Expected folders without \*, \? and \[ in their names"):
         match_files([f"{FOLDERS_SCHEME}{tmp_path}/"], BeamFileSystem())
+
+
+def test_pattern_at_the_root_of_a_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = FileMetadata(f"{FOLDERS_SCHEME}/a.tfrecord", 5)
+    monkeypatch.setattr(LocalFoldersByUrl, "_list", lambda self, folder: iter([found]))
+    [entry] = match_files([f"{FOLDERS_SCHEME}/*.tfrecord"], BeamFileSystem())
+    assert entry == (found.path, 5)
 
 
 def test_only_folders_that_may_hold_a_match_are_listed(

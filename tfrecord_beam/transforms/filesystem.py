@@ -243,8 +243,9 @@ def _list_level(folder: str) -> list[FileEntry] | None:
     """Returns what is in a folder; None: it is a file."""
     if find_literal_prefix(folder) != folder:
         raise ValueError(f"Expected folders without *, ? and [ in their names, found {folder!r}")
+    above = folder if folder.endswith("/") else f"{folder}/"
     try:
-        [result] = FileSystems.match([f"{folder.rstrip('/')}/*"])
+        [result] = FileSystems.match([f"{above}*"])
     except BeamIOError as error:
         if _IS_FILE in str(error).lower():
             return None
