@@ -77,7 +77,7 @@ def _load(choice: str) -> tuple[str, dict[str, object]]:
             if choice == "native":
                 raise
             warn_caller(
-                f"The native kernel cannot be imported ({error}): the reference kernel serves, "
+                f"The native kernel cannot be imported ({error}): the reference kernel is used, "
                 "with the same results but about a hundred times slower. Reinstall tfrecord_beam "
                 "with a C++17 compiler, or set TFRECORD_BEAM_KERNEL=reference to accept this.",
                 RuntimeWarning,

@@ -154,7 +154,7 @@ def _decode_snappy(block: bytes, most: int) -> bytes:
 def _decode_lz4(block: bytes, most: int) -> bytes:
     """Returns the content of a raw lz4 block; OSError if it is damaged or larger than `most`.
 
-    A raw block does not tell its size. In a frame around it, Arrow finds that out.
+    A raw block does not contain its decompressed size. Inside a frame, Arrow determines it.
     """
     frame = _LZ4_HEADER + len(block).to_bytes(4, "little") + block + bytes(4)
     content: bytes = pa.CompressedInputStream(pa.BufferReader(frame), "lz4").read(most + 1)

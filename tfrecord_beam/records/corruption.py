@@ -58,8 +58,8 @@ def check_error_options(error_handler: object, max_corrupt_records: int | None) 
         return
     if error_handler is None:
         raise ValueError(
-            "Expected error_handler beside max_corrupt_records, found none: a corrupt record is an "
-            "error unless it has somewhere to go"
+            "Expected error_handler beside max_corrupt_records, found none: without one, the first "
+            "corrupt record is an error"
         )
 
 

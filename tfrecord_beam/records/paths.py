@@ -230,7 +230,7 @@ def _find_local(path: str) -> FileEntry | None:
         return None
     raise NoMatchError(
         f"Expected a regular file at {path!r}, found a pipe, a device or a socket",
-        hint="save what it gives in a file: the size of a file must be known, and it is split",
+        hint="save its output to a file: files are split, and so must have a known size",
     )
 
 

@@ -53,9 +53,9 @@ _MOST_BATCH_BYTES = (1 << 31) - 1
 """Upper limit of `batch_bytes`: so much memory may be requested at once."""
 
 SEARCHED = (
-    "the range begins inside the file: either the file is damaged there, or it is whole, but "
-    "its records hold TFRecord data themselves and the search for the first one found some of it; "
-    "to tell, make its index (tfrecord-beam index), or read it as one range, with "
+    "the range begins inside the file: either the file is damaged there, or it is intact, but "
+    "its records contain TFRecord data and the search for the first record found some of it; "
+    "to find out, make its index (tfrecord-beam index), or read it as one range, with "
     "desired_bundle_bytes larger than it"
 )
 """Hint for damage in a range whose first record was searched for."""

@@ -158,7 +158,7 @@ class Window:
         if size < self.end:
             self.failure = CorruptRecordError(
                 f"Expected {self.end} bytes, which the file had when it was opened, "
-                f"found {size} (was it cut or written anew while it was read?)",
+                f"found {size} (was it truncated or rewritten while it was read?)",
                 Location(self.path),
             )
 

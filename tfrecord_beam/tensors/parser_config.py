@@ -98,8 +98,8 @@ def sequence_parser_configs(
       Those of the context and those of feature lists, by tensor name.
 
     Raises:
-      SchemaError: the schema has no explicit representations, one is of a column that is not there,
-        or a parser cannot make the tensor. It cannot rename dense and varlen tensors.
+      SchemaError: the schema has no explicit representations, one refers to a column that does not
+        exist, or a parser cannot make a tensor. A parser cannot rename dense and varlen tensors.
     """
     representations = get_tensor_representations(schema)
     if representations is None:

@@ -112,7 +112,7 @@ def _split_rows(values: tf.Tensor | tf.RaggedTensor, row_splits: tf.Tensor) -> t
 _OTHER_ENCODINGS = dict.fromkeys(
     ("_row_lengths", "_value_rowids", "_nrows", "_uniform_row_length", "_nvals")
 )
-"""The other fields of a row partition of which only the splits are known."""
+"""The other fields of a row partition for which only the splits are known."""
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.tfxio.arrow.array_util import is_binary_like, is_list_like
 
 VALUE_TYPES = ("INT", "FLOAT", "STRING", "NULL", "OTHER")
-"""How the counts tell Arrow types apart."""
+"""The classes of Arrow types that the counts distinguish."""
 
 
 def value_type(data_type: pa.DataType) -> str:

@@ -53,7 +53,7 @@ def iter_csv(
     Args:
       raw: the file, which is not closed.
       path: its path or URL.
-      schema: tells types.
+      schema: defines types.
       column_names: one for each cell of a line. None: the first line has them.
 
     Raises:
@@ -184,7 +184,9 @@ def _explain(
         "Expected csv data, found some that cannot be read: "
         f"{textwrap.shorten(text, _SHOWN, placeholder=' ...')}",
         Location(path, feature=names[int(cell[1])] if cell else None),
-        "types are told by the first rows: give a schema, if it is for that" if cell else None,
+        "types are inferred from the first rows: if that is the cause, give a schema"
+        if cell
+        else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Parquet files as record batches, some row groups at a time, in bounded memory."""
+"""Reads Parquet files as record batches, some row groups at a time, in bounded memory."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from tfrecord_beam.schema.names import check_known
 OpenFile = Callable[[str], BinaryFile]
 
 _BATCH_ROWS, _BATCH_BYTES = 1 << 16, BLOCK_BYTES
-"""The most rows, and about the most bytes, of a batch where no number of rows was asked for. With
-64 MiB, too much to be kept for the next batch, images and long lists took twice as long."""
+"""Maximum number of rows, and approximate maximum size, of a batch if no number of rows is given.
+With 64 MiB, too large for memory to be reused for the next batch, images and long lists took twice
+as long."""
 
 
 class RowGroups(NamedTuple):
-    """Row groups of a file that are read one after the other.
+    """Consecutive row groups of a file.
 
     Attributes:
       path: path or URL.
-      start: number of the first one.
-      stop: number of the first one that is not read.
-      first_row: number in the file of the first row.
+      start: index of the first row group.
+      stop: index after the last one.
+      first_row: index of the first row in the file.
     """
 
     path: str
@@ -48,12 +49,12 @@ def read_schema(path: str, open_file: OpenFile) -> pa.Schema:
 
 
 def split_row_groups(path: str, open_file: OpenFile, min_bytes: int) -> Iterator[RowGroups]:
-    """Yields the row groups of a file in portions of at least so many bytes.
+    """Yields the row groups of a file in portions of at least `min_bytes`.
 
     Args:
       path: path or URL.
       open_file: opens a path for binary reading.
-      min_bytes: of a portion but the last, uncompressed.
+      min_bytes: minimum size of a portion, except the last one, uncompressed.
 
     Raises:
       DecodeError: it is no Parquet file.
@@ -76,16 +77,16 @@ def iter_parquet(
     row_groups: range | None = None,
     batch_rows: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yields the rows of a file, in their order.
+    """Yields the rows of a file, in order.
 
     Args:
       raw: the file, which is not closed.
-      columns: names of those to read, which come in the file's order; None: all.
-      row_groups: numbers of those to read; None: all.
-      batch_rows: rows of a batch at most. None: as many as have about 8 MiB.
+      columns: names of the columns to read, which are in the file's order; None: all.
+      row_groups: indices of the row groups to read; None: all.
+      batch_rows: maximum number of rows in a batch. None: as many as fit into about 8 MiB.
 
     Raises:
-      SchemaError: there is no such column.
+      SchemaError: a column does not exist.
       pa.ArrowException: the file cannot be read.
     """
     file = pa.parquet.ParquetFile(pa.PythonFile(raw, mode="r"))
@@ -102,7 +103,7 @@ def iter_parquet(
 def _row_bytes(group: pa.parquet.RowGroupMetaData, columns: Sequence[str] | None) -> int:
     chunks = [group.column(index) for index in range(group.num_columns)]
     if columns is not None:
-        wanted = tuple(f"{name}." for name in columns)  # of nested columns each leaf is a chunk
+        wanted = tuple(f"{name}." for name in columns)  # each leaf of a nested column is a chunk
         chunks = [chunk for chunk in chunks if f"{chunk.path_in_schema}.".startswith(wanted)]
     num_bytes: int = sum(chunk.total_uncompressed_size for chunk in chunks)
     return num_bytes // max(int(group.num_rows), 1)

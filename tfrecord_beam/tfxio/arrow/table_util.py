@@ -36,7 +36,7 @@ _TYPES_BY_KIND = {
 
 
 def NumpyKindToArrowType(kind: str) -> pa.DataType | None:
-    """Returns the one type for all dtypes of a kind, None for a kind that has none."""
+    """Returns the Arrow type for all dtypes of a kind, None if there is none."""
     check_instance("kind", kind, str)
     return _TYPES_BY_KIND.get(kind)
 
@@ -44,14 +44,14 @@ def NumpyKindToArrowType(kind: str) -> pa.DataType | None:
 def TotalByteSize(
     table_or_batch: pa.Table | pa.RecordBatch, ignore_unsupported: bool = False
 ) -> int:
-    """Returns how many bytes the columns take, see `GetByteSize`.
+    """Returns the size of the columns in bytes, see `GetByteSize`.
 
     Args:
-      table_or_batch: a table counts as the batches that it is made of.
+      table_or_batch: a table counts as its batches.
       ignore_unsupported: whether columns of other types count as 0 instead of raising.
 
     Raises:
-      SchemaError: `GetByteSize` does not know the type of a column.
+      SchemaError: `GetByteSize` does not support the type of a column.
     """
     if isinstance(table_or_batch, pa.Table):
         return sum(TotalByteSize(b, ignore_unsupported) for b in table_or_batch.to_batches())
@@ -66,7 +66,7 @@ def RecordBatchTake(record_batch: pa.RecordBatch, indices: pa.Array) -> pa.Recor
     """Returns the rows at `indices`, in their order; a row of nulls for a null.
 
     Raises:
-      SchemaError: an index is that of no row, or they are no integers.
+      SchemaError: an index is out of range, or they are not integers.
     """
     check_instance("record_batch", record_batch, pa.RecordBatch)
     check_instance("indices", indices, pa.Array)
@@ -80,7 +80,7 @@ def RecordBatchTake(record_batch: pa.RecordBatch, indices: pa.Array) -> pa.Recor
 
 
 def CanonicalizeRecordBatch(record_batch_with_primitive_arrays: pa.RecordBatch) -> pa.RecordBatch:
-    """Returns the batch with each column as `large_list` of one type for all of a kind.
+    """Returns the batch with each column as a `large_list` of a canonical type for each kind.
 
     Integers become `int64` or `uint64`, floats `float64`, bools `int8`, strings `large_binary`, and
     a column that is not of lists becomes one of lists with a single value.
@@ -99,13 +99,14 @@ def CanonicalizeRecordBatch(record_batch_with_primitive_arrays: pa.RecordBatch) 
 
 
 def MergeRecordBatches(record_batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Returns all rows in one batch, with the columns of all in the order in which they come.
+    """Returns all rows in one batch, with the columns of all in order of appearance.
 
-    A column that a batch does not have is null there. Columns of nulls go with any type, lists
-    with lists of what goes together, structs with structs, whose fields are merged like columns.
+    A column that a batch does not have is null there. Columns of nulls are compatible with any
+    type, lists with lists of compatible types, and structs with structs, whose fields are merged
+    like columns.
 
     Raises:
-      SchemaError: columns of one name are of types that do not go together.
+      SchemaError: columns with the same name have incompatible types.
     """
     check_list("record_batches", record_batches)
     for batch in record_batches:
@@ -136,14 +137,14 @@ def enumerate_arrays(
     enumerate_leaves_only: bool,
     wrap_flat_struct_in_list: bool = True,
 ) -> Iterator[tuple[ColumnPath, pa.Array]]:
-    """Yields the columns and, of structs and lists of structs, the fields, with their paths.
+    """Yields the columns and, for structs and lists of structs, the fields, with their paths.
 
     Fields have a row for each struct, not for each row of the batch.
 
     Args:
       record_batch: the columns.
-      enumerate_leaves_only: whether to leave out the structs themselves.
-      wrap_flat_struct_in_list: whether structs that are in no list are yielded in lists of one.
+      enumerate_leaves_only: whether to omit the structs themselves.
+      wrap_flat_struct_in_list: whether structs outside of lists are yielded in lists of one.
     """
     check_instance("record_batch", record_batch, pa.RecordBatch)
     for name, column in zip(record_batch.schema.names, record_batch.columns, strict=True):
@@ -162,9 +163,9 @@ def get_array(
 
     Args:
       record_batch: the columns.
-      query_path: where to look.
-      return_example_indices: whether to say of each element the row of the batch that it is of.
-      wrap_flat_struct_in_list: whether structs that are in no list come in lists of one.
+      query_path: path of the column or field.
+      return_example_indices: whether to return for each element its row in the batch.
+      wrap_flat_struct_in_list: whether structs outside of lists are returned in lists of one.
 
     Raises:
       FieldNotFoundError: there is nothing at this path.
@@ -218,7 +219,7 @@ def _byte_size(column: pa.Array, ignore_unsupported: bool) -> int:
 
 
 def _batch_of(columns: Sequence[pa.Array], schema: pa.Schema, num_rows: int) -> pa.RecordBatch:
-    """Returns a batch that has its rows even where it has no columns."""
+    """Returns a batch that keeps its number of rows even without columns."""
     if not columns:
         return pa.record_batch([pa.nulls(num_rows)], names=[""]).select([])
     return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -245,7 +246,7 @@ def _canonical_type(data_type: pa.DataType, column: str) -> pa.DataType:
 
 
 def _merge_types(known: pa.DataType, field: pa.Field) -> pa.DataType:
-    """Returns the type that holds the values of `known` and those of `field`."""
+    """Returns the type that can hold the values of both `known` and `field`."""
     new = field.type
     if pa.types.is_null(known) or known.equals(new):
         return new
@@ -274,7 +275,7 @@ def _column_as(batch: pa.RecordBatch, name: str, data_type: pa.DataType) -> pa.A
 
 
 def _as(array: pa.Array, data_type: pa.DataType) -> pa.Array:
-    """Returns `array` in a type that `_merge_types` made of its own and others."""
+    """Returns `array` converted to the result of `_merge_types` for its type and others."""
     if array.type.equals(data_type):
         return array
     if pa.types.is_null(array.type):

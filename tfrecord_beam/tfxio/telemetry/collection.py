@@ -1,4 +1,4 @@
-"""Transforms that count what a pipeline is given, under the names that TFXIO users know."""
+"""Transforms that count the input of a pipeline, under the names that TFXIO users know."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TrackRecordBatchBytes(beam.PTransform):
       counter_name: its name.
 
     Raises:
-      ValueError: one of them is no str, or empty.
+      ValueError: one of them is not a str, or empty.
     """
 
     def __init__(self, counter_namespace: str, counter_name: str) -> None:

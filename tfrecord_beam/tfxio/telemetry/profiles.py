@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 _BlockT = TypeVar("_BlockT", RecordBlock, LineBlock)
 
 _LENGTHS_HELD = 1 << 16
-"""Raw records after which their lengths are counted, also within a bundle."""
+"""Number of raw records after which their lengths are counted, even within a bundle."""
 
 
 class ProfileRawRecords(beam.PTransform[Any, Any]):
@@ -39,8 +39,8 @@ class ProfileRawRecords(beam.PTransform[Any, Any]):
 
     Args:
       telemetry_descriptors: names of the component that reads; None: ``UNKNOWN_COMPONENT``.
-      logical_format: what the records are, such as ``tf_example``.
-      physical_format: what they are stored in, such as ``tfrecords_gzip``.
+      logical_format: type of the records, such as ``tf_example``.
+      physical_format: storage format, such as ``tfrecords_gzip``.
 
     Raises:
       ValueError: a format holds one of ``[]-``, or the descriptors are one str.
@@ -57,27 +57,27 @@ class ProfileRawRecords(beam.PTransform[Any, Any]):
 
 
 class ProfileRecordBlocks(ProfileRawRecords):
-    """Passes blocks on, of records or of lines, and counts what `ProfileRawRecords` does."""
+    """Passes blocks of records or lines on, with the metrics of `ProfileRawRecords`."""
 
     def expand(self, records: beam.PCollection[Any]) -> beam.PCollection[Any]:
         return records | "Profile" >> beam.ParDo(_CountRecordBlocks(self._metrics))
 
 
 class ProfileRecordBatches(beam.PTransform[Any, Any]):
-    """Passes record batches on and counts what is in them.
+    """Passes record batches on and counts their content.
 
     Metrics of every batch: distributions `num_rows` and `record_batch_byte_size`, counters
-    `num_cells[INT|FLOAT|STRING|NULL|OTHER]` of cells that are not null by type of their values
-    (in a column of type null all cells count). Metrics of some batches, with one entry a row:
-    distributions `num_columns` (cells that are not null), `num_feature_values` and
-    `num_feature_values[INT|FLOAT|STRING|NULL|OTHER]` (values in a cell; of a struct, in each
+    `num_cells[INT|FLOAT|STRING|NULL|OTHER]` of non-null cells by the type of their values (in a
+    column of type null all cells count). Metrics of a sample of batches, with one entry per row:
+    distributions `num_columns` (non-null cells), `num_feature_values` and
+    `num_feature_values[INT|FLOAT|STRING|NULL|OTHER]` (values in a cell; for a struct, in each
     field).
 
     Args:
       telemetry_descriptors: names of the component that reads; None: ``UNKNOWN_COMPONENT``.
-      logical_format: what the records are, such as ``tf_example``.
-      physical_format: what they are stored in, such as ``tfrecords_gzip``.
-      distribution_update_probability: share of the batches of which the metrics by row are taken.
+      logical_format: type of the records, such as ``tf_example``.
+      physical_format: storage format, such as ``tfrecords_gzip``.
+      distribution_update_probability: fraction of the batches for which metrics by row are updated.
 
     Raises:
       ValueError: a format holds one of ``[]-``, or the descriptors are one str.
@@ -101,9 +101,9 @@ class ProfileRecordBatches(beam.PTransform[Any, Any]):
 
 
 class ProfileBatching(beam.PTransform[Any, Any]):
-    """Passes elements on and counts once a pipeline which batch size was asked for.
+    """Passes elements on and counts the requested batch size, once per pipeline.
 
-    Metrics in ``tfx.<descriptors>``: counter `desired_batch_size` (0 if none was asked for), and
+    Metrics in ``tfx.<descriptors>``: counter `desired_batch_size` (0 if none was requested), and
     `tfxio_use_byte_size_batching`, which is 0: there is no such flag here.
 
     Args:
