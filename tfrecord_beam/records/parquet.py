@@ -1,8 +1,8 @@
-"""Rows of Parquet files as the list columns that every other source gives.
+"""Reads rows of Parquet files as list columns, like all other sources.
 
-A value becomes a list of one, null becomes null, and a list stays one. Which types become which
-feature, and which values none, is told in `tfrecord_beam.schema.encoding`. Where a schema wants
-FLOAT, integers are rounded to `float32`.
+A value becomes a list of one, null stays null, and a list stays a list. See
+`tfrecord_beam.schema.encoding` for the features that types become, and for values that cannot be
+stored. If a schema requires FLOAT, integers are rounded to `float32`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Reports about data sets: summaries that merge, and the pages that show them."""
+"""Reports about data sets: summaries that can be merged, and the pages that show them."""

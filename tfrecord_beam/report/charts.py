@@ -1,4 +1,4 @@
-"""Histograms as shapes: the bars of a chart, of which a template makes SVG."""
+"""Draws histograms: the bars of a chart, as the path of an SVG in a template."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEIGHT = 48
 
 _MAX_BARS = 24
 _GAP = 0.12
-"""How much of a bar's width is left free."""
+"""Gap between bars, as a fraction of their width."""
 
 _LEAST_HEIGHT = 1.0
 """Of a bar that holds something, so that it is seen."""
@@ -27,12 +27,12 @@ _DECIMALS = 3
 
 _LOG_RATIO = 1000
 _LOG_SHARE = 0.6
-"""Numbers that span so large a ratio, so many of them in one of the bars, get bars by ratio."""
+"""Bars become logarithmic if numbers span this ratio and this share of them falls into one bar."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Chart:
-    """What is drawn of numbers.
+    """A chart of numbers.
 
     Attributes:
       path: the bars, as the `d` of an SVG path in a box of `WIDTH` and `HEIGHT`.
@@ -57,7 +57,7 @@ class _Bars(NamedTuple):
 
 
 def draw(summary: NumberSummary) -> Chart | None:
-    """Returns the chart of numbers; None where they are not different, or not as doubles."""
+    """Returns the chart of numbers; None if they are all equal, or equal as doubles."""
     if summary.least is None or summary.most is None or summary.least == summary.most:
         return None
     bars = _choose_bars(summary, summary.least, summary.most)

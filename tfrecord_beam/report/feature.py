@@ -1,4 +1,4 @@
-"""What is shown of one feature besides what a schema is inferred from."""
+"""The summary of one feature, in addition to the statistics for an inferred schema."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tfrecord_beam.schema.lists import is_list
 
 @dataclasses.dataclass
 class FeatureSummary:
-    """What is known of one feature, whose kind may differ from record to record.
+    """The summary of one feature, whose kind may differ from record to record.
 
     Attributes:
       num_values: how many values its lists have; of a feature of steps, how many steps there are,
@@ -33,7 +33,7 @@ class FeatureSummary:
     strings: StringSummary = dataclasses.field(default_factory=StringSummary)
 
     def add(self, column: pa.Array) -> None:
-        """Takes in the rows of a column, in a layout that `feature_columns` gives."""
+        """Adds the rows of a column, in a layout yielded by `feature_columns`."""
         kind = kind_of(column)
         depth = 0
         while is_list(column.type):

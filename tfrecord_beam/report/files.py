@@ -1,4 +1,4 @@
-"""What is shown of files, and of what of them cannot be read."""
+"""The summaries of files, and of their corrupt places."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_CORRUPT = 100
 
 @dataclasses.dataclass
 class FileSummary:
-    """What is known of a file.
+    """The summary of a file.
 
     Attributes:
       size: as it is stored, in bytes.
@@ -44,7 +44,7 @@ class FileSummary:
 
 
 def look_at_file(entry: FileEntry, file_system: FileSystem, options: ReadOptions) -> FileSummary:
-    """Returns the size and the compression of a file, of which the beginning is read."""
+    """Returns the size and the compression of a file, for which its beginning is read."""
     raw = file_system.open(entry.path)
     try:
         codec = resolve_codec(options.compression)
@@ -65,7 +65,7 @@ class CorruptPlace(NamedTuple):
 
 @dataclasses.dataclass
 class CorruptPlaces:
-    """What could not be read or decoded.
+    """The places that could not be read or decoded.
 
     Attributes:
       count: how many places there are.

@@ -1,11 +1,11 @@
-"""How a report writes numbers and sizes."""
+"""Formats numbers and sizes for a report."""
 
 from __future__ import annotations
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
 _MOST_DIGITS = 15
 _FLOAT_DIGITS = 9
-"""In so many, different 32-bit floats are different."""
+"""Number of digits with which distinct 32-bit floats have distinct texts."""
 
 
 def format_number(number: float) -> str:
@@ -22,7 +22,7 @@ def format_number(number: float) -> str:
 
 
 def format_range(least: float, most: float) -> tuple[str, str]:
-    """Returns two numbers, in so many digits that 32-bit floats can be told apart.
+    """Returns two numbers, with enough digits to distinguish 32-bit floats.
 
     >>> format_range(1, 2.5), format_range(0.99999994, 1.0)
     (('1', '2.5'), ('0.99999994', '1'))

@@ -12,10 +12,10 @@ from tfrecord_beam.records.block import Int64Array
 DoubleArray = np.ndarray[Any, np.dtype[np.float64]]
 
 MAX_INTERVALS = 1024
-"""How many intervals of one histogram may hold something."""
+"""Maximum number of non-empty intervals in a histogram."""
 
 _MAGNITUDE = np.int64((1 << 63) - 1)
-"""The bits of a double but its sign."""
+"""The bits of a double, without its sign."""
 
 
 def _no_numbers() -> Int64Array:
@@ -24,13 +24,13 @@ def _no_numbers() -> Int64Array:
 
 @dataclasses.dataclass(eq=False)
 class Histogram:
-    """How many of the numbers are in which interval.
+    """Counts of numbers by interval.
 
-    The bits of finite doubles, read as integers, are in the order of the doubles. Without their
-    last `shift` bits they number intervals: at first each double is one of its own. Where too many
-    would hold something, pairs of neighbours become one: then a power of two has as many intervals
-    as the next. A part of the numbers never needs coarser intervals than all of them do, so parts
-    merge to what all would have given.
+    The bits of finite doubles, read as integers, are in the order of the doubles. Without the last
+    `shift` bits they are the numbers of intervals; at first each double is its own interval. If too
+    many intervals are non-empty, pairs of neighbours are joined, so that every power of two has the
+    same number of intervals. A part of the numbers never needs coarser intervals than all of them,
+    so merging parts gives the same result as adding all numbers to one histogram.
 
     >>> histogram = Histogram()
     >>> histogram.add(np.array([1.0, 1.0, 1000.0]))

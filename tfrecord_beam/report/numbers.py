@@ -1,4 +1,4 @@
-"""What is shown of numbers: values, lengths, sizes. Exact, and the same in whatever order."""
+"""Summaries of numbers (values, lengths, sizes): exact, and independent of their order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MANTISSA_BITS = 24
 
 @dataclasses.dataclass
 class NumberSummary:
-    """What is known of many numbers.
+    """The summary of many numbers.
 
     >>> summary = NumberSummary()
     >>> summary.add(np.array([1, 2, 0]))

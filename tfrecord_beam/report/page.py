@@ -1,4 +1,4 @@
-"""The page of a report: HTML that a template makes of what is to be shown."""
+"""Renders the page of a report from a template."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def render_page(summary: DatasetSummary, anomalies: Sequence[Anomaly] | None = N
     """Returns the page, which is the same for the same summary.
 
     Args:
-      summary: what is known of a data set.
-      anomalies: what of it does not fit a schema; None: there was none to fit.
+      summary: of a data set.
+      anomalies: against a schema; None: there was no schema.
 
     Raises:
       MissingLibraryError: Jinja2, which fills in the page, is not installed.

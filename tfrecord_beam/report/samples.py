@@ -1,7 +1,7 @@
 """The first records, the first images and the first corrupt places of a data set.
 
-First is what comes first in the order of files and offsets, whatever is read first: so what parts
-of the data keep, merged, is what all of it would have kept.
+"First" refers to the order of files and offsets, not to the order of reading, so merging the
+samples of parts gives those of all data.
 """
 
 from __future__ import annotations

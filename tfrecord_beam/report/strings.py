@@ -1,4 +1,4 @@
-"""What is shown of bytes: their lengths, and how often each value comes where they are few."""
+"""Summaries of bytes: their lengths and, if there are few distinct values, their frequencies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_VALUE_BYTES = 128
 
 @dataclasses.dataclass
 class StringSummary:
-    """What is known of many values of bytes.
+    """The summary of many bytes values.
 
     Attributes:
       lengths: how long they are, in bytes.

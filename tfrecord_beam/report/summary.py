@@ -1,4 +1,4 @@
-"""All that a report shows of a data set. Summaries of parts, merged, are that of the whole."""
+"""The summary of a data set for a report. Merging those of parts gives that of the whole."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _new_files() -> dict[str, FileSummary]:
 
 @dataclasses.dataclass
 class DatasetSummary:
-    """What is known of a data set.
+    """The summary of a data set.
 
     Memory grows with the number of files and of features, not with the number of records.
 
@@ -120,7 +120,7 @@ def _find_images(columns: Iterable[FeatureColumn], place_of: PlaceOf) -> Iterato
 
 
 class Summarizer:
-    """Takes blocks of records into summaries. Picklable.
+    """Adds blocks of records to summaries. Picklable.
 
     Args:
       observer: decodes the records.

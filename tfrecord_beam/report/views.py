@@ -1,4 +1,4 @@
-"""What a page shows of a summary, as its templates want it: texts, charts and shares."""
+"""The content of a page, in the form that its templates need: texts, charts and percentages."""
 
 from __future__ import annotations
 

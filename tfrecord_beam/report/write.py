@@ -34,14 +34,14 @@ ReportMode = Literal["error", "overwrite"]
 
 
 class WrittenReport(NamedTuple):
-    """A page that is written and in its place, and how the data fare.
+    """A page that has been written, and the state of the data.
 
     Attributes:
       path: its path or URL.
-      num_records: how many are in the files, but for corrupt ones.
+      num_records: number of records in the files, without corrupt ones.
       num_bytes: size of the page.
-      num_corrupt: how many places could not be read or decoded.
-      num_anomalies: how many things do not fit the schema, if there is one.
+      num_corrupt: number of places that could not be read or decoded.
+      num_anomalies: number of anomalies against the schema, if there is one.
     """
 
     path: str
@@ -62,13 +62,13 @@ def write_report(
     mode: ReportMode = "error",
     progress: OnProgress | None = None,
 ) -> WrittenReport:
-    """Writes an HTML page that shows what is in TFRecord files, and returns what was written.
+    """Writes an HTML page about the content of TFRecord files, and returns what was written.
 
-    The page has the files with their sizes, numbers of records and compression; the lengths of the
-    records; of each feature kind, presence, numbers of values and values, with histograms and the
-    most frequent values; the first records and images; and the places that are corrupt, which do
-    not stop the report. It is one file that loads nothing, and the same for the same data. Memory
-    grows with the number of files and of features alone. Needs the extra `report`.
+    The page shows the files with their sizes, numbers of records and compression; the lengths of
+    the records; for each feature its kind, presence, value counts and values, with histograms and
+    the most frequent values; the first records and images; and corrupt places, which do not stop
+    the report. It is a single self-contained file, identical for identical data. Memory grows only
+    with the number of files and features. Needs the extra `report`.
 
     Example::
 
@@ -77,8 +77,9 @@ def write_report(
     Args:
       file_pattern: path, pattern or folder, or several; all records of all files are read.
       output: path or URL of the page.
-      schema: a TFMD `Schema`, a serialized one, or the path of its file: the page shows what does
-        not fit it. None: nothing is checked; features are what the records show in any case.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file: the page shows the
+        anomalies against it. None: nothing is checked. In any case features are those found in the
+        records.
       record_type: as for `infer_schema`.
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
@@ -87,9 +88,9 @@ def write_report(
 
     Raises:
       ValueError: an option is out of range, or the output is one of the files to read.
-      NoMatchError: a pattern means no file.
+      NoMatchError: a pattern matches no file.
       SchemaError: the schema cannot be used.
-      WriteError: a file is there, or it cannot be written.
+      WriteError: the file exists already, or cannot be written.
       MissingLibraryError: Jinja2 is not installed.
     """
     options = ReadOptions(compression, validate_crc)

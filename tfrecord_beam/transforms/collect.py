@@ -1,4 +1,4 @@
-"""Single elements put together to lists: a step handles these at a fraction of the cost."""
+"""Batches single elements into lists, which a step can process at a fraction of the cost."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tfrecord_beam.records.writing.values import MOST_LEVELS
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 LIST_BYTES = BLOCK_BYTES
-"""A list of `bytes` ends where these have so many, with the frame of each."""
+"""Size at which a list of `bytes` ends, including the frame of each."""
 
 _MOST_LISTS = 4
-"""Of full ones as much as those of all windows together hold back."""
+"""The lists of all windows together hold at most as much as this many full ones."""
 
 _ROW_BYTES = 8 << 10
-"""The least that an element that is no `bytes` is taken for: a list has a thousand of them."""
+"""Minimum size assumed for an element other than `bytes`: a list has at most a thousand of them."""
 
 _NUMBER_BYTES = 8
 _NUMBERS = frozenset({int, float, bool, type(None)})
@@ -38,15 +38,15 @@ _GLOBAL = GlobalWindow()
 
 
 def estimate_size(element: Any) -> int:
-    """Returns about how many bytes of values an element has.
+    """Returns the approximate size in bytes of the values of an element.
 
     >>> estimate_size({"image": b"12345", "tags": ["a", "b"]})
     7
 
     Args:
-      element: what a collection to be written may hold.
+      element: any element that can be written.
     """
-    if type(element) is dict:  # first of all, for it is the usual row
+    if type(element) is dict:  # first, because it is the usual row
         return _measure(element.values(), MOST_LEVELS)
     if isinstance(element, Message):
         return element.ByteSize()
@@ -59,7 +59,7 @@ def estimate_size(element: Any) -> int:
 
 
 def _measure(values: Iterable[Any], levels: int) -> int:
-    """Returns the size of the values of a row, or of a list, that may have so many levels."""
+    """Returns the size of the values of a row or a list, at most `levels` deep."""
     size = 0
     for value in values:
         if type(value) in _TEXT:
@@ -87,16 +87,16 @@ def _measure_other(value: Any, levels: int) -> int:
 
 
 class Collect(beam.PTransform):
-    """Puts elements together to lists: PCollection[T] -> PCollection[list[T]].
+    """Batches elements into lists: PCollection[T] -> PCollection[list[T]].
 
-    A list has elements of one window, in their order, and the earliest of their timestamps. In the
-    global window of a bounded input nothing waits for a time, and to ask for that of each element
-    takes longer than all else: there a list has the time of the window's end. Record batches pass
-    as they are.
+    A list holds elements of one window, in order, and gets the earliest of their timestamps. In the
+    global window of a bounded input timestamps do not matter, and requesting that of each element
+    would take longer than everything else: there a list gets the end of the window. Record batches
+    are passed on unchanged.
 
     Args:
-      batch_size: elements of a list; the last one of a bundle may have fewer, as may each where
-        elements of many windows come in turn. None: as many as have 8 MiB.
+      batch_size: elements in a list; the last one of a bundle may have fewer, as may all lists if
+        elements of many windows alternate. None: as many as fit into 8 MiB.
 
     Raises:
       ValueError: `batch_size` is out of range.
@@ -120,11 +120,11 @@ class Collect(beam.PTransform):
 
 
 class CollectTimeless(LibraryDoFn):
-    """Gives lists of elements of the global window, at its end.
+    """Yields lists of elements of the global window, with the end of the window as timestamp.
 
     Args:
-      most: a list ends where its elements measure so much together.
-      measure: how much one of them is.
+      most: a list ends when the sizes of its elements sum up to this.
+      measure: returns the size of an element.
     """
 
     def __init__(self, most: int, measure: Callable[[Any], int]) -> None:
@@ -160,10 +160,10 @@ class _TimedList:
 
 
 class CollectByWindow(LibraryDoFn):
-    """The same for elements of any windows; all lists end where they have as much as four.
+    """The same for elements of any windows; all lists end when together they reach four full ones.
 
-    A list may have the time of an element that came earlier in the bundle: until this is done the
-    watermark of the output stays behind all of its input, so that no list is late.
+    A list may have the timestamp of an element that came earlier in the bundle. This does not make
+    it late: until the bundle is done, the output watermark stays behind all of its input.
     """
 
     def __init__(self, most: int, measure: Callable[[Any], int]) -> None:
@@ -209,7 +209,7 @@ def _count_one(element: Any) -> int:
 
 
 def measure_element(element: Any) -> int:
-    """Returns what an element counts in a list that is bounded by `LIST_BYTES`."""
+    """Returns the size of an element in a list that is bounded by `LIST_BYTES`."""
     if type(element) is bytes:
         return frame_size(element)
     return max(_ROW_BYTES, estimate_size(element))

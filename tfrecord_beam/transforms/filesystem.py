@@ -1,4 +1,4 @@
-"""Files by way of Beam's FileSystems: whatever Beam can open, the library reads and writes."""
+"""File access through Beam's FileSystems: the library reads and writes whatever Beam can open."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _Source = TypeVar("_Source")
 _AS_STORED = CompressionTypes.UNCOMPRESSED  # the library decompresses itself, by content
 
 _FIRST_PATTERNS = 100
-"""Patterns of a list that are looked at when the pipeline is built. Workers look at all of them."""
+"""How many patterns of a list are checked when the pipeline is built. Workers check all of them."""
 
 _FIRST_FILES = 1000
-"""Files of a URL pattern that are looked at before all of them are listed."""
+"""How many files of a URL pattern are checked before all of them are listed."""
 
 _IS_FILE = "not a directory"
-"""What the error of HDFS says when a file is listed as if it was a folder."""
+"""Part of HDFS's error for listing a file as if it were a folder."""
 
 _RENAMES_TO_NEW_NAMES = "hdfs://"
-"""Where a file can only get a name that is free."""
+"""Scheme of the store in which a rename cannot replace a file."""
 
 
 class BeamFileSystem(DirectFileSystem):
-    """Local paths directly, URLs through Beam. The rules of patterns are those of `paths`."""
+    """Reads local paths directly, URLs through Beam. Patterns follow the rules of `paths`."""
 
     def get_file(self, path: str) -> FileEntry | None:
         check_name(path)
@@ -72,9 +72,9 @@ class BeamFileSystem(DirectFileSystem):
         return _glob_url(pattern)
 
     def check_match(self, patterns: Sequence[str]) -> None:
-        """Raises NoMatchError if one of the first patterns means no file.
+        """Raises NoMatchError if one of the first patterns matches no file.
 
-        Cheaper than to match them all: no more than some files of each are listed.
+        This is cheaper than matching all of them: at most some files of each are listed.
         """
         for pattern in patterns:
             check_name(pattern)
@@ -94,7 +94,7 @@ class BeamFileSystem(DirectFileSystem):
 
 
 class BeamOutputFileSystem(DirectOutputFileSystem):
-    """Local paths directly, URLs through Beam."""
+    """Writes local paths directly, URLs through Beam."""
 
     def store_of_urls(self) -> Store:
         return _BeamStore()
@@ -111,8 +111,8 @@ class _BeamStore:
     def make_folder(self, folder: str) -> None:
         try:
             FileSystems.mkdirs(folder)
-        except OSError:  # as Beam's errors are
-            if not FileSystems.exists(folder):  # else it is there already, or another was faster
+        except OSError:  # Beam's errors are OSErrors
+            if not FileSystems.exists(folder):  # else it already existed, or another was faster
                 raise
 
     def rename(self, source: str, target: str, *, replace: bool) -> None:
@@ -158,16 +158,16 @@ class _BeamStore:
 
     def remove_folder(self, folder: str) -> None:
         FileSystems.delete(self.list_folder(folder, enter_all, [""]).files)
-        if FileSystems.exists(folder):  # where folders are more than the beginning of names
+        if FileSystems.exists(folder):  # in stores where folders are not just prefixes of names
             FileSystems.delete([folder])
 
 
 def fetch_schema(source: _Source) -> _Source | schema_pb2.Schema:
-    """Returns the schema that is at a URL, read as the data are; all else comes back as it is.
+    """Returns the schema at a URL, read through Beam like the data; other sources unchanged.
 
     Raises:
-      SchemaError: what is there is no schema.
-      NoMatchError: there is no such file.
+      SchemaError: the file is not a schema.
+      NoMatchError: the file does not exist.
     """
     path = os.fspath(source) if isinstance(source, os.PathLike) else source
     if isinstance(path, str) and has_scheme(normalize_path(path)):
@@ -196,7 +196,7 @@ def _find_file_system(url: str) -> FileSystem:
 
 
 def _glob_url(pattern: str, *, most: int | None = None) -> Iterable[FileEntry]:
-    """Returns the files of a pattern, or those of them that `most` paths of a store hold."""
+    """Returns the files that match a pattern; without folders, among the first `most` paths."""
     if _has_folders(pattern):
         enter = functools.partial(may_match_below, pattern=pattern)
         entries = _walk(find_folder(pattern), enter)
@@ -207,7 +207,7 @@ def _glob_url(pattern: str, *, most: int | None = None) -> Iterable[FileEntry]:
 
 
 def _has_folders(url: str) -> bool:
-    """Returns whether a store has folders: then a listing holds one level, and they are in it."""
+    """Returns whether a store has folders: then a listing has one level, including folders."""
     return bool(_find_file_system(url).has_dirs())
 
 
@@ -215,8 +215,8 @@ def _walk(folder: str, enter: Callable[[str], bool]) -> Iterator[FileEntry]:
     """Yields the files below a folder of a store that has folders.
 
     Args:
-      folder: its URL; one that is not there is empty.
-      enter: called with the URL of each folder below it, says whether to look into that.
+      folder: its URL; a folder that does not exist is empty.
+      enter: called with the URL of each folder below it; returns whether to descend into it.
     """
     if FileSystems.exists(folder):
         yield from _enter(_list_level(folder) or (), enter)
@@ -236,11 +236,11 @@ def _is_folder(entry: FileEntry) -> bool:
 
 
 def _may_be_folder(entry: FileEntry) -> bool:
-    return not entry.size  # all that Beam's metadata tell
+    return not entry.size  # Beam's metadata contain nothing better
 
 
 def _list_level(folder: str) -> list[FileEntry] | None:
-    """Returns what is in a folder; None: it is a file."""
+    """Returns the entries of a folder; None if it is a file."""
     if find_literal_prefix(folder) != folder:
         raise ValueError(f"Expected folders without *, ? and [ in their names, found {folder!r}")
     above = folder if folder.endswith("/") else f"{folder}/"
@@ -259,7 +259,7 @@ def _check_entry(entry: FileEntry) -> FileEntry:
 
 
 def check_name(path: str) -> None:
-    """Raises ValueError for a name that Beam's coders of str cannot pass from worker to worker."""
+    """Raises ValueError for a name that Beam's coder for str cannot encode."""
     try:
         path.encode()
     except UnicodeEncodeError as error:

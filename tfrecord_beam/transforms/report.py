@@ -1,4 +1,4 @@
-"""The transform that writes reports: summaries of parts, merged, make one page."""
+"""The transform that writes reports: summaries of parts are merged into one page."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _AddTo = Callable[[DatasetSummary, Any], None]
 
 
 class WriteReport(FileSource):
-    """Writes an HTML page that shows what is in TFRecord files -> PCollection[WrittenReport].
+    """Writes an HTML page about the content of TFRecord files -> PCollection[WrittenReport].
 
-    Apply it to a pipeline. The page is that of `tfrecord_beam.write_report`, byte by byte, which
-    tells what is on it; corrupt places are, and do not stop the pipeline.
+    Apply it to a pipeline. The page is byte for byte that of `tfrecord_beam.write_report`, which
+    describes it; corrupt places are shown there and do not stop the pipeline.
 
     Example::
 

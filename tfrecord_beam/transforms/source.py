@@ -1,20 +1,21 @@
 """The splittable source: files to byte ranges to blocks of records.
 
-Why a splittable DoFn behind a Reshuffle, and no BoundedSource:
+Why a splittable DoFn after a Reshuffle, and not a BoundedSource:
 
-- Ranges must be spread over the workers. Flink puts all initial splits of a source on one subtask;
-  only a shuffle between splitting and reading moves them. That asks for ranges that are elements.
-- Beam's Python `Read` wraps every BoundedSource into a splittable DoFn anyway, whose splits are of
-  1 MiB by default and carry the pickled source each.
-- A range must still be splittable while it is read, for runners that split late ones (Dataflow,
-  Prism). A splittable DoFn over an OffsetRange is; a plain DoFn is not.
-- Reading tells besides blocks what it covered and what was corrupt: a DoFn has several outputs.
+- Ranges must be distributed over the workers. Flink puts all initial splits of a source on one
+  subtask; only a shuffle between splitting and reading moves them. So ranges must be elements.
+- Beam's Python `Read` wraps every BoundedSource in a splittable DoFn anyway, with splits of 1 MiB
+  by default, each of which carries the pickled source.
+- A range must remain splittable while it is read, for runners that split stragglers (Dataflow,
+  Prism). A splittable DoFn over an OffsetRange allows that; a plain DoFn does not.
+- Reading outputs blocks, the coverage of each range, and corrupt parts: a DoFn can have several
+  outputs.
 
-**Splits at run time.** The reader claims the last record of a block before the block is emitted.
-A claim that fails tells that others read from some offset on: the records from there on are
-dropped, and the range ends. A tracker never splits at or before the last claim, whether that was
-granted or not. So nothing is given away that was already emitted, and nothing changes any more
-after a claim that failed.
+**Splits at run time.** The reader claims the last record of a block before the block is emitted. If
+`try_claim` fails, the runner has split the range: records at or after the new stop belong to the
+residual and are dropped here, and the range ends. A tracker never splits at or before the last
+claim, whether it succeeded or not. So records that were emitted never become part of a residual,
+and the stop no longer changes after a failed claim.
 """
 
 from __future__ import annotations
@@ -53,22 +54,22 @@ from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 COVERED = "covered"
-"""Tag of the output that tells what was read of each file: (path, `CoveredRange` as tuple)."""
+"""Tag of the output with the coverage of each range: (path, `CoveredRange` as tuple)."""
 
 
 KeyedRange = tuple[tuple[str, int], FileRange]
-"""A range and what it is spread by."""
+"""A range with the key by which it is distributed."""
 
 
 def with_key(file_range: FileRange) -> KeyedRange:
-    """Returns the range with a key that no other range of a reading has."""
+    """Returns the range with a key that is unique within a reading."""
     return (file_range.path, file_range.start), file_range
 
 
 class SpreadRanges(beam.Reshuffle):
-    """Beam's Reshuffle, by the keys that the ranges have: PCollection[KeyedRange] -> the same.
+    """Beam's Reshuffle, by the keys of the ranges: PCollection[KeyedRange] -> the same.
 
-    To put random keys on and take them off again are two steps more: a tenth of a pipeline's start.
+    Adding and removing random keys would take two more steps: a tenth of a pipeline's startup time.
     """
 
     def expand(self, pcoll: beam.pvalue.PValue) -> beam.PCollection[KeyedRange]:
@@ -76,11 +77,11 @@ class SpreadRanges(beam.Reshuffle):
 
 
 class SplitPatterns(LibraryDoFn):
-    """Matches patterns and cuts the files into ranges: element: an impulse.
+    """Matches patterns and splits the files into ranges. Its element is an impulse.
 
     Args:
       patterns: all patterns of a source.
-      range_bytes: size of a range; None: chosen by the size of all files together.
+      range_bytes: size of a range; None: chosen from the total size of the files.
       compression: see `ReadOptions`.
     """
 
@@ -99,7 +100,7 @@ class SplitPatterns(LibraryDoFn):
 
 
 class SplitFiles(LibraryDoFn):
-    """Cuts files into ranges: element: what `find_files` takes.
+    """Splits files into ranges. Its elements are those that `find_files` accepts.
 
     Args:
       range_bytes: size of a range; None: `MAX_RANGE_BYTES`.
@@ -118,9 +119,9 @@ class SplitFiles(LibraryDoFn):
 def _split(
     file: FileEntry, range_bytes: int | None, chosen_bytes: int, compression: str | None
 ) -> Iterator[KeyedRange]:
-    """Cuts a file into ranges of the size asked for, else of the chosen one.
+    """Splits a file into ranges of `range_bytes` or, if that is None, `chosen_bytes`.
 
-    Who asks for a size that holds all of the file wants it read as one range to the end.
+    If `range_bytes` covers the whole file, the user wants it to be read as one range to the end.
     """
     ranges = split_file(
         file.path,
@@ -133,18 +134,18 @@ def _split(
 
 
 def find_files(element: Any) -> Iterable[FileEntry]:
-    """Returns the files that an element of a PCollection of files means.
+    """Returns the files for an element of a PCollection of files.
 
     Args:
       element: a path, a pattern, `FileMetadata`, `ReadableFile`, or the `WrittenFile` of a write.
 
     Raises:
       ValueError: an element of another type.
-      NoMatchError: a pattern that means no file.
+      NoMatchError: a pattern that matches no file.
     """
     if isinstance(element, WrittenFile):
         return [FileEntry(element.path, element.num_bytes)]
-    metadata = getattr(element, "metadata", element)  # what fileio.ReadMatches gives has it inside
+    metadata = getattr(element, "metadata", element)  # the output of fileio.ReadMatches has it
     if isinstance(metadata, FileMetadata):
         [path] = normalize_patterns(metadata.path)
         return [FileEntry(path, metadata.size_in_bytes)]
@@ -152,7 +153,7 @@ def find_files(element: Any) -> Iterable[FileEntry]:
 
 
 class _UnsplittableRange(OffsetRange):
-    """A range that no runner may split."""
+    """A range that runners must not split."""
 
 
 class _RangeProvider(RestrictionProvider):
@@ -173,14 +174,14 @@ class _RangeProvider(RestrictionProvider):
 
 
 class Claim:
-    """Claims records of a range from Beam's tracker, in the reader's terms."""
+    """Adapts Beam's tracker to the `claim` of a `RecordReader`."""
 
     def __init__(self, tracker: Any) -> None:
         self._tracker = tracker
         self._last = tracker.current_restriction().start - 1
 
     def __call__(self, offset: int) -> int | None:
-        if offset <= self._last:  # the start, or a compressed file, whose input is read ahead
+        if offset <= self._last:  # already claimed: the start, or compressed input read ahead
             return None
         self._last = offset
         if self._tracker.try_claim(offset):
@@ -189,7 +190,7 @@ class Claim:
         return stop
 
     def finish(self) -> None:
-        """Tells the tracker that all of the range is done."""
+        """Claims the end of the range, to tell the tracker that all of it is done."""
         self(max(self._last + 1, self._tracker.current_restriction().stop))
 
 
@@ -198,7 +199,7 @@ class ReadRange(LibraryDoFn):
 
     Args:
       options: how to read.
-      collect_corrupt: give corrupt parts to the output `CORRUPT` instead of raising.
+      collect_corrupt: send corrupt parts to the output `CORRUPT` instead of raising.
       max_corrupt_records: raise once a range has more of them; None: no limit.
     """
 
@@ -221,7 +222,7 @@ class ReadRange(LibraryDoFn):
     ) -> Iterator[Any]:
         restriction = tracker.current_restriction()
         claim = Claim(tracker)
-        if claim(restriction.start) is None:  # else it was split at its start: all is another's
+        if claim(restriction.start) is None:  # else split at its start: all is in the residual
             _, file_range = element
             file_range = dataclasses.replace(
                 file_range, start=restriction.start, stop=restriction.stop

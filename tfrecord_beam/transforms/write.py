@@ -111,33 +111,33 @@ class WriteToTFRecord(beam.PTransform):
     with the pane 0. Unbounded inputs need `num_shards`, and so do session windows.
 
     Args:
-      file_path_prefix: how paths of files begin. One that ends with a slash is a folder, in which
-        files are called ``part``; of one that ends as the files do the suffix comes last only:
-        ``a.tfrecord`` is ``a``. Missing folders are made.
-      schema: a TFMD `Schema`, a serialized one, or the path of its file: the features that each
-        batch must have, and no others, of their kinds. None: any.
+      file_path_prefix: prefix of the paths of the files. If it ends with a slash it is a folder, in
+        which files are called ``part``. If it ends with the suffix of the files, the suffix is not
+        repeated: ``a.tfrecord`` means ``a``. Missing folders are created.
+      schema: a TFMD `Schema`, a serialized one, or the path of its file: each batch must have
+        exactly its features, with their kinds. None: any features.
       record_type: what rows become: "Example" or "SequenceExample". "ByteArray": the values of the
-        one column are the records. Elements that are records are written as they are.
-      file_name_suffix: how names end. The codec's suffix (.gz, .deflate, .bz2, .zst, .lz4, .snappy)
-        comes after it, if it does not end with that.
+        only column are the records. Elements that are records are written unchanged.
+      file_name_suffix: suffix of the names. The codec's suffix (.gz, .deflate, .bz2, .zst, .lz4,
+        .snappy) is appended unless it ends with it.
       num_shards: number of files, for each partition and window; some may be empty. None: as many
         as the engine makes bundles, or one for each partition.
-      shard_name_template: in it a run of S stands for the number of a shard, from 0, and a run of N
-        for that of all. None: "-SSSSS-of-NNNNN". "" is allowed with one shard.
-      max_records_per_shard: most records of a file, instead of `num_shards`.
-      max_bytes_per_shard: most bytes of a file before compression, of each record its own and 16;
-        a larger record has a file of its own.
+      shard_name_template: a run of S is replaced by the number of a shard, from 0, and a run of N
+        by the number of shards. None: "-SSSSS-of-NNNNN". "" is allowed with one shard.
+      max_records_per_shard: maximum number of records in a file, instead of `num_shards`.
+      max_bytes_per_shard: maximum size of a file before compression, including 16 bytes per record;
+        a larger record gets its own file.
       compression: None, or gzip, zlib, bz2, zstd, lz4 or snappy. TensorFlow reads the first two.
       compression_level: how hard the codec tries; None: its default.
       mode: see above.
-      partition_by: names of columns: for each of their values there is a folder ``name=value``, one
-        in another in this order. See `tfrecord_beam.records.writing.partitions`.
-      keep_partition_columns: whether these are in the records as well.
-      write_locality: "distributed", or "local": each worker keeps what it has in files of its own,
-        which get their names at the end of each bundle, and `WrittenFile.host` tells whose they
-        are. A bundle that is done twice leaves its files twice, but gives them once.
-      shuffle: put records into shards, and in each into an order, by a hash of their bytes and the
-        seed: whatever the bundles were, the files are the same. A shard is held in memory. Needs
+      partition_by: names of columns: for each of their values there is a folder ``name=value``,
+        nested in this order. See `tfrecord_beam.records.writing.partitions`.
+      keep_partition_columns: whether these columns are also written to the records.
+      write_locality: "distributed", or "local": each worker writes its data to its own files, which
+        get their names at the end of each bundle, and `WrittenFile.host` names the worker. A bundle
+        that is retried leaves its files twice, but outputs them once.
+      shuffle: assign records to shards, and order them within a shard, by a hash of their bytes and
+        the seed: the files do not depend on bundles. A shard is held in memory. Needs
         `num_shards`.
       seed: of the shuffle; None: another one each time.
       ordered: elements are pairs of a key and one of the above; they are written to one file, in

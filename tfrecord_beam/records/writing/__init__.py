@@ -1,6 +1,6 @@
-"""Records to files: frames, files that are whole or not there, and where they go.
+"""Writes records to files that are complete or absent.
 
-What a write of many files goes through, in this order:
+The modules of a write of many files, in the order in which data pass through them:
 
 ===========================================  ===================================================
 options, names, start, folder                what is asked for, and whether that is allowed

@@ -1,4 +1,4 @@
-"""Batches of one write, one after the other, to records, by partition."""
+"""Encodes the batches of a write as records, by partition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EncodedRows = list[tuple[Partition, FramedRecords]]
 
 
 class BatchEncoder:
-    """Encodes batches, in all of which a feature is of one kind.
+    """Encodes batches, and checks that each feature has the same kind in all of them.
 
     >>> batches = BatchEncoder(RecordEncoder())
     >>> batches.encode(pa.record_batch({"age": [42, 43]})).num_records

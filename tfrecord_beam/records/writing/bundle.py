@@ -1,4 +1,4 @@
-"""The records of one bundle to temporary files: what a worker does, without Beam."""
+"""Writes the records of one bundle to temporary files: a worker's part of a write, without Beam."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tfrecord_beam.schema.features import FeatureKinds, merge_kinds
 
 @dataclasses.dataclass(frozen=True)
 class BundleResult:
-    """What a bundle has written.
+    """The output of a bundle.
 
     Attributes:
       num_records: how many it was given.
@@ -44,7 +44,7 @@ class BundleResult:
 
 
 def check_results(results: Sequence[BundleResult], files: Iterable[ShardFile]) -> None:
-    """Raises an error unless what bundles took in is what the files hold.
+    """Raises an error unless the files hold as many records as the bundles received.
 
     Raises:
       SchemaError: a feature has one kind in some bundles and another in others.

@@ -1,4 +1,4 @@
-"""Elements of a collection as what is written: a record batch of rows, or records.
+"""Converts elements of a collection to a record batch of rows, or to records.
 
 Rows are mappings, NamedTuples, dataclasses and Beam's ``Row``s; records are bytes and protobuf
 messages. The columns of rows come in the order in which the rows show them; where a row does not

@@ -1,4 +1,4 @@
-"""What makes records of rows, as the options of a write say."""
+"""Encodes rows as records, according to the options of a write."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The place where files are written: what is asked of it, and the two that need no Beam.
+"""The file system interface for writing, and its implementations without Beam.
 
-Whatever goes wrong there is a `WriteError` with the path and the reason that the system gave.
-Nothing is tried a second time here.
+Every failure is a `WriteError` with the path and the system's reason. Nothing is retried here.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _Result = TypeVar("_Result")
 
 _PIECE_BYTES = 1 << 20
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
-"""What file systems answer that have no hard links."""
+"""Error numbers of file systems without hard links."""
 
 
 class RawFile(Protocol):
@@ -98,7 +97,7 @@ def enter_all(name: str) -> bool:
 
 
 class OutputFileSystem(Protocol):
-    """What is needed of the place where files are written. Objects can be pickled."""
+    """The file system operations that writing needs. Objects can be pickled."""
 
     def create(self, path: str) -> OutputFile:
         """Opens a new file, or one anew, and makes the folders on its way."""
@@ -148,7 +147,7 @@ class OutputFileSystem(Protocol):
 
 
 class Store(Protocol):
-    """What a kind of store must do for an OutputFileSystem. Errors are those of the store."""
+    """The operations of a store behind an OutputFileSystem. Errors are those of the store."""
 
     def open(self, path: str) -> RawFile:
         """Opens a file for writing; FileNotFoundError if its folder must be made first."""
@@ -240,7 +239,7 @@ class DirectOutputFileSystem:
 
 
 def _in_folder_of(path: str, store: Store, action: Callable[[], _Result]) -> _Result:
-    """Returns what an action gives; makes the folder of a file where that may be missing."""
+    """Returns the result of an action; creates the folder of a file if it may be missing."""
     for _ in range(_TIMES_REMOVED):
         try:
             return action()
@@ -250,7 +249,7 @@ def _in_folder_of(path: str, store: Store, action: Callable[[], _Result]) -> _Re
 
 
 def discard(file: OutputFile, file_system: OutputFileSystem) -> None:
-    """Deletes a file that is not whole, as far as its store lets it."""
+    """Deletes an incomplete file, if its store allows it."""
     with contextlib.suppress(WriteError):
         file.close()
     with contextlib.suppress(WriteError):
@@ -259,7 +258,7 @@ def discard(file: OutputFile, file_system: OutputFileSystem) -> None:
 
 @contextlib.contextmanager
 def reporting(action: str, path: str) -> Iterator[None]:
-    """Turns the errors of a store into a WriteError: what could not be done, where, and why."""
+    """Turns the errors of a store into WriteError, with the operation, the path and the reason."""
     try:
         yield
     except WriteError:
@@ -270,7 +269,7 @@ def reporting(action: str, path: str) -> Iterator[None]:
 
 
 def refuse_if(is_taken: bool) -> None:
-    """Raises the system's error for a name that another file has."""
+    """Raises the system's error for a name that is taken."""
     if is_taken:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
 

@@ -1,4 +1,4 @@
-"""What there is in the folder of a write, and which of it a mode lets the write change."""
+"""The existing files in the folder of a write, and those that its mode allows it to replace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfrecord_beam.records.writing.options import WriteOptions
 
 
 class OutputFolder:
-    """What there is in the folder of a write, before it changes anything.
+    """The content of the folder of a write, before the write changes anything.
 
     Attributes:
       own_files: paths of the files that a write of the same names made.

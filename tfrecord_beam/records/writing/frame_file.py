@@ -1,4 +1,4 @@
-"""Frames to one file, which is whole once it is closed."""
+"""Writes frames to one file, which is complete once it is closed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfrecord_beam.records.writing.file_system import OutputFileSystem, discard
 
 
 class FrameFile:
-    """Writes frames to one file, under a name that nobody looks for yet.
+    """Writes frames to one file, under a temporary name.
 
     >>> import tempfile
     >>> from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
@@ -20,7 +20,7 @@ class FrameFile:
     >>> file.num_records
     2
 
-    As a context manager it is closed at the end, or discarded where there is an error.
+    As a context manager it is closed at the end, or discarded after an error.
 
     Args:
       file_system: where it is.

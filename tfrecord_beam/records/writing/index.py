@@ -1,4 +1,4 @@
-"""The index of a file that is there already."""
+"""Writes the index of an existing file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
 
 
 def find_codec(path: str) -> str:
-    """Returns the codec that the content of a file tells, "none" of a plain one."""
+    """Returns the codec of a file, detected from its content; "none" if it is uncompressed."""
     file = DirectFileSystem().open(path)
     try:
         return detect_codec(file.read(HEAD_BYTES), path)

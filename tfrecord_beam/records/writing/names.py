@@ -1,4 +1,4 @@
-"""How the files of a write are called, and which files of a folder an earlier write called so."""
+"""Names the files of a write, and recognizes those of earlier writes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def make_id() -> str:
-    """Returns a name that no other write has."""
+    """Returns an id that no other write has."""
     return uuid.uuid4().hex[:_ID_DIGITS]
 
 
@@ -54,12 +54,12 @@ def _format_time(micros: int) -> str:
 
 
 def checksum_path(path: str) -> str:
-    """Returns where Hadoop keeps the checksum of a file, which it compares when it reads that."""
+    """Returns the path of Hadoop's checksum for a file, which Hadoop verifies on reading."""
     return side_car_path(path, ".crc")
 
 
 def check_no_pattern(name: str, path: str) -> None:
-    """Raises ValueError for a path that could not be read again as it is written."""
+    """Raises ValueError for a path that contains wildcards, and so could not be read back."""
     if _PATTERN_CHARACTERS & {*split_root(path)[1]}:
         raise ValueError(
             f"Expected {name} without the pattern characters * ? [, found {describe(path)}"

@@ -1,4 +1,4 @@
-"""What is asked of a write besides its records: one value, whole and checked from the start."""
+"""The options of a write, as one value that is validated on creation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ Mode = Literal["error", "append", "overwrite", "ignore", "overwrite_partitions"]
 Locality = Literal["distributed", "local"]
 
 MAX_SHARDS = 1_000_000
-"""More files than that are a mistake in the number."""
+"""A larger number of files must be a mistake."""
 
 
 @dataclasses.dataclass(frozen=True)
 class WriteOptions:
-    """Where records are written and how; the meaning of each is told by `WriteToTFRecord`.
+    """Where and how records are written; see `WriteToTFRecord` for each option.
 
     Attributes:
       file_path_prefix: as the user gave it, and normalized once it is here.

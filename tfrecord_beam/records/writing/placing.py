@@ -1,4 +1,4 @@
-"""A single file that is put in its place once it is whole."""
+"""Writes a single file that gets its name once it is complete."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def check_free(path: str, file_system: OutputFileSystem, *, overwrite: bool) -> None:
-    """Raises WriteError if there is a file that may not be replaced."""
+    """Raises WriteError if the file exists and must not be replaced."""
     if file_system.find_size(path) is not None and not overwrite:
         hint = "mode='overwrite' replaces it"
         raise WriteError("Expected no file of this name, found one", Location(path), hint)
 
 
 def make_hidden_path(path: str) -> str:
-    """Returns the path, beside its own, that a file has until it is whole."""
+    """Returns the hidden path, in the same folder, that a file has until it is complete."""
     return _hidden_prefix(path) + make_id()
 
 

@@ -1,6 +1,6 @@
-"""What becomes of the temporary files of a write: their names, and what they replace.
+"""Plans the final names of a write's temporary files, and which files they replace.
 
-Nothing is changed here; `tfrecord_beam.records.writing.publish` does what is planned.
+Nothing is changed here; `tfrecord_beam.records.writing.publish` executes the plan.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Publication(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """What is left to do once all files are in their places.
+    """The cleanup to do once all files are in place.
 
     Attributes:
       num_files: how many these are.

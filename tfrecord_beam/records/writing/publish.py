@@ -1,7 +1,7 @@
-"""From whole files under temporary names to the files of a write.
+"""Gives complete temporary files their final names.
 
-Until `publish` nothing that a reader sees has changed. Each step may be run again, after it failed
-or although it was done: a file that has its name keeps it.
+Before `publish` nothing has changed for readers. Every step is idempotent and may be retried: a
+file that already has its final name keeps it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tfrecord_beam.records.writing.shards import ShardFile, make_temporary_path
 from tfrecord_beam.records.writing.start import StartedWrite, mark_path
 
 _SHOWN = 3
-"""Files that an error text names."""
+"""How many files an error text names."""
 
 
 def publish(
@@ -62,7 +62,7 @@ def publish_file(
     *,
     is_remade: bool = False,
 ) -> WrittenFile:
-    """Does what `publish` does, but for the index."""
+    """Like `publish`, but without the index."""
     temporary, written, _ = publication
     if temporary is None:
         temporary = make_temporary_path(options.names.temporary_folder(write.id))
@@ -117,8 +117,8 @@ def _is_in_place(
     """Returns whether an earlier attempt has put the file in its place."""
     size = file_system.find_size(written.path)
     if size is None or file_system.find_size(temporary) is None:
-        # Another write of this prefix that ends clears away what is temporary, its mark too. Writes
-        # without an end have none: each of their attempts makes the temporary file anew.
+        # When another write of this prefix ends, it removes our temporary files and our mark.
+        # Writes of unbounded inputs have no mark: each attempt makes the temporary file again.
         is_alive = options.write_locality == "local" or (
             file_system.find_size(mark_path(options, write.id)) is not None
         )

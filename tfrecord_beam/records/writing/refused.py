@@ -1,4 +1,4 @@
-"""Rows that no record can be made of, told from those that can be written."""
+"""Separates rows that cannot be encoded from those that can be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fails once may work a moment later."""
+"""Retries of operations that may fail temporarily."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import TypeVar
 from tfrecord_beam.errors import WriteError
 
 WAITS_SEC = (0.1, 0.5, 2.0)
-"""Before the second, the third and the last attempt."""
+"""Delays before the second, the third and the last attempt."""
 
 _LASTING = (FileExistsError, IsADirectoryError, NotADirectoryError)
-"""What no further attempt would change."""
+"""Errors for which a retry is useless."""
 
 _Result = TypeVar("_Result")
 
 
 def retry(action: Callable[[], _Result]) -> _Result:
-    """Returns what an action gives, which is tried again where it raises WriteError."""
+    """Returns the result of an action, which is retried if it raises WriteError."""
     for wait_sec in WAITS_SEC:
         try:
             return action()

@@ -1,4 +1,4 @@
-"""Which shard a record goes to, and where in it."""
+"""Assigns records to shards, and orders them within a shard."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Records in the order of keys: sorted in runs, as many as memory holds, and these merged.
+"""Sorts records by key, externally: sorted runs as large as memory allows, which are then merged.
 
-A run stands in a spill file as blocks: a frame that holds the keys, and the frames of the records.
-Few of its bytes are in memory at a time: the keys of one block, and once the first of its records
-is due, these.
+A run is stored in a spill file as blocks: a frame with the keys, then the frames of the records.
+While runs are merged, little of each is in memory: the keys of one block and, once the first of its
+records is needed, its records.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where in spill files the records of each destination are, and what reads them there."""
+"""Locations of the records of each destination in spill files, and reading them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tfrecord_beam.records.frames import FramedRecords
 from tfrecord_beam.records.hive import Partition
 
 MAX_OPEN_FILES = 64
-"""Spill files that a merge has open at once."""
+"""Maximum number of spill files that a merge has open at once."""
 
 
 class Destination(NamedTuple):

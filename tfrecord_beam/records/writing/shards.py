@@ -1,4 +1,4 @@
-"""Records of one destination to temporary files, each one the whole of a shard."""
+"""Writes the records of one destination to temporary files, each a complete shard."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tfrecord_beam.records.writing.start import StartedWrite
 
 
 class ShardFile(NamedTuple):
-    """A whole file under a temporary name.
+    """A complete file under a temporary name.
 
     Attributes:
       path: the temporary name. Of several files for one destination the names tell the order.
@@ -46,7 +46,7 @@ class ShardFile(NamedTuple):
 
 
 def make_temporary_path(folder: str) -> str:
-    """Returns a path in a folder that no other attempt has."""
+    """Returns a path in a folder that is unique to this attempt."""
     return f"{folder}/{uuid.uuid4().hex}"
 
 

@@ -1,8 +1,8 @@
-"""Records on their way to many files: each bundle puts its own into one file, sorted into pieces.
+"""Spill files: each bundle writes its records for all destinations to one file, in segments.
 
-So few files are open however many destinations there are, no record passes through the shuffle of
-an engine, and memory does not grow with the data: what is in memory is written whenever it has
-reached `BUFFER_BYTES`. What goes from worker to worker is where the pieces are.
+So few files are open however many destinations there are, records do not pass through the engine's
+shuffle, and memory does not grow with the data: buffered records are written whenever they reach
+`BUFFER_BYTES`. Only the locations of the segments are passed between workers.
 """
 
 from __future__ import annotations

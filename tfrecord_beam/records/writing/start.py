@@ -1,4 +1,4 @@
-"""The beginning of a write: what is settled once, for all workers."""
+"""The start of a write: the decisions that are made once for all workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tfrecord_beam.records.writing.options import WriteOptions
 
 
 class StartedWrite(NamedTuple):
-    """What is settled once for all workers.
+    """The decisions that are made once for all workers.
 
     Attributes:
       id: no other write has it, not even a second run of the same pipeline.
@@ -32,7 +32,7 @@ class StartedWrite(NamedTuple):
 def check_mode(
     options: WriteOptions, file_system: OutputFileSystem, write_id: str | None = None
 ) -> None:
-    """Raises WriteError where the mode does not allow a write to the folder as it is.
+    """Raises WriteError if the mode does not allow a write to the folder in its current state.
 
     Args:
       options: the mode, and how files are called.

@@ -1,4 +1,4 @@
-"""Arrow data to TFRecord files without Beam: for a notebook, a script or a test."""
+"""Writes Arrow data to TFRecord files without Beam: for a notebook, a script or a test."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def write_table(
     null_values: NullValues = "error",
     feature_list_columns: Sequence[str] | None = None,
 ) -> list[WrittenFile]:
-    """Writes Arrow data to TFRecord files, whole or not at all, and returns which.
+    """Writes Arrow data to TFRecord files, completely or not at all, and returns the files.
 
-    Rows stay in their order unless `shuffle` says otherwise. Options, errors and the promises of
-    each mode are those of `tfrecord_beam.WriteToTFRecord`.
+    Rows keep their order unless `shuffle` is set. Options, errors and the guarantees of each mode
+    are those of `tfrecord_beam.WriteToTFRecord`.
 
     Example::
 
@@ -98,8 +98,8 @@ def write_table(
       write_success: write an empty file ``_SUCCESS`` after the others, as Hadoop does.
       write_index: write beside each file where its records begin, so that reading splits it without
         a search. Compressed files have no use for that.
-      null_as_absent: leave out the features of null rows; by default they are there, of no kind.
-      null_values: what becomes of a null in a list: "error", "drop" or "fill".
+      null_as_absent: omit the features of null rows; by default they are written without a kind.
+      null_values: how to handle a null in a list: "error", "drop" or "fill".
       feature_list_columns: which columns are feature lists; None: those of nested lists.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Python objects as a column: what pyarrow makes of them, if that is all of them and nothing else.
+"""Converts Python objects to a column: as pyarrow does, but only if no value is lost or changed.
 
 A value is
 

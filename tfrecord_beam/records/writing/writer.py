@@ -1,4 +1,4 @@
-"""Records to one TFRecord file: whole, or not there."""
+"""Writes records to one TFRecord file, which is complete or absent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PENDING_BYTES = 1 << 20
 
 
 class TFRecordWriter:
-    """Writes one TFRecord file, which appears at its path when it is closed, and only whole.
+    """Writes one TFRecord file, which appears at its path when it is closed, and only if complete.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -48,16 +48,16 @@ class TFRecordWriter:
     >>> writer.num_records
     3
 
-    As a context manager it is closed at the end of the block. An error in the block, or in closing,
-    leaves nothing: neither a new file nor a temporary one, and of an old file nothing is changed.
+    As a context manager it is closed at the end of the block. If the block or closing fails,
+    nothing is left: neither a new file nor a temporary one, and an old file is unchanged.
 
-    That holds whatever becomes of the process, but not where the machine loses its power: nothing
-    waits until a disk has what the system took (no fsync).
+    This holds if the process dies, but not if the machine loses power: files are not synced to disk
+    (no fsync).
 
-    Until it is closed the file has a hidden name beside its path, ``.<name>-temp-<id>``; there it
-    is left if the process dies. Some MiB of records are kept in memory: `flush` hands them on.
-    Records stand in the file in the order of the calls. A writer belongs to the process that made
-    it, and to one thread at a time.
+    Until it is closed the file has a hidden name in the same folder, ``.<name>-temp-<id>``, which
+    is left behind if the process dies. Some MiB of records are buffered in memory: `flush` writes
+    them. Records are in the file in the order of the calls. A writer belongs to the process that
+    created it, and may be used by one thread at a time.
 
     Args:
       path: path or URL of the file, whose folder is made if it is not there. The suffix may be any
@@ -176,7 +176,7 @@ class TFRecordWriter:
             self._file.flush()
 
     def close(self) -> None:
-        """Puts the whole file in its place. To close it again does nothing.
+        """Gives the complete file its name. Closing it again has no effect.
 
         Of an old file that it replaces, the index goes then, and the checksum that Hadoop keeps.
 
