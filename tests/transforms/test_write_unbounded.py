@@ -101,6 +101,19 @@ def test_windows_and_late_panes(tmp_path: pathlib.Path, mode: Any) -> None:
     assert not [path for path in paths_in(tmp_path) if path.startswith(".") and path[-1] != "/"]
 
 
+def test_late_panes_leave_no_temporary_file(tmp_path: pathlib.Path) -> None:
+    enlarge = beam.Map(lambda record: record.ljust(100_000)).with_output_types(bytes)
+    windows = beam.WindowInto(
+        FixedWindows(60),
+        trigger=AfterWatermark(late=AfterCount(1)),
+        accumulation_mode=AccumulationMode.DISCARDING,
+        allowed_lateness=1000,
+    )
+    write_stream(enlarge | windows, WriteToTFRecord(tmp_path / "a", num_shards=1))
+    assert len(files_in(tmp_path)) == 3
+    assert not [path for path in paths_in(tmp_path) if path.startswith(".")]
+
+
 def test_panes_of_the_global_window(tmp_path: pathlib.Path) -> None:
     windows = beam.WindowInto(
         GlobalWindows(),

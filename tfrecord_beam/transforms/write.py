@@ -308,6 +308,8 @@ class WriteToTFRecord(beam.PTransform):
         published = self._group_by_window(elements, write, steps) | "PublishPane" >> publish
         _ = (
             published[SPILLS]
+            # In its own window, what a late pane was made from could be dropped as too late.
+            | "InOneWindow" >> beam.WindowInto(GlobalWindows())
             # What was published is settled before that of which it was made is gone.
             | "Settle" >> beam.Reshuffle()
             | "CleanUp" >> beam.Map(steps.clean_up, write)
