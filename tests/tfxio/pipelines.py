@@ -78,5 +78,6 @@ class _Collect(beam.DoFn):
     def __init__(self, key: str) -> None:
         self._key = key
 
-    def process(self, element: Any) -> None:
+    def process(self, element: Any) -> tuple[()]:
         _collected.setdefault(self._key, []).append(element)
+        return ()

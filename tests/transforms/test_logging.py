@@ -18,7 +18,13 @@ from tests.records.writing.folders import paths_in
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import run
 from tests.wire import entry, example, int64
-from tfrecord_beam import BeamSource, DecodeRecordBlocks, ReadRecordBlocks, WriteToTFRecord
+from tfrecord_beam import (
+    BeamSource,
+    DecodeRecordBlocks,
+    ReadRecordBlocks,
+    WriteReport,
+    WriteToTFRecord,
+)
 
 SCHEMA_OF_AGES = schema_pb2.Schema(feature=[{"name": "age", "type": "INT"}])
 
@@ -48,6 +54,14 @@ def test_each_file_is_named_once(tmp_path: pathlib.Path, log: pytest.LogCaptureF
         *sorted(f"Reading {file}" for file in files),
         *sorted(f"Wrote {f.path}: {f.num_records} records, {f.num_bytes} bytes" for f in written),
     ]
+
+
+def test_a_report_logs_no_warning(tmp_path: pathlib.Path, log: pytest.LogCaptureFixture) -> None:
+    """Some versions of Beam warn of what a DoFn returns."""
+    pytest.importorskip("jinja2")
+    (tmp_path / "a").write_bytes(framed(*RECORDS))
+    run(WriteReport(tmp_path / "a", tmp_path / "a.html"))
+    assert not [each for each in log.records if each.levelno >= logging.WARNING]
 
 
 def test_corrupt_records_are_not_named(

@@ -86,13 +86,14 @@ class _Warn(LibraryDoFn):
         self._columns = columns
         self._find_known = find_known
 
-    def process(self, element: Lost) -> None:
+    def process(self, element: Lost) -> tuple[()]:  # for None, Beam 2.60 logs a warning
         file, names = element
         if not names:
-            return
+            return ()
         known: list[str] = []
         with contextlib.suppress(OSError):  # the file may be gone by now
             known = self._find_known(file)
         if text := describe_lost([name for name in self._columns if name in names], known):
             metrics.count("lost_columns", len(names))
             _logger.warning(text)
+        return ()

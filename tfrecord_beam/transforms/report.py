@@ -135,8 +135,9 @@ class _Summarize(LibraryDoFn):
     def start_bundle(self) -> None:
         self._summary = DatasetSummary()
 
-    def process(self, element: Any) -> None:
+    def process(self, element: Any) -> tuple[()]:  # for None, Beam 2.60 logs a warning
         self._add(self._summary, element)
+        return ()
 
     def finish_bundle(self) -> Iterator[WindowedValue]:
         yield GlobalWindows.windowed_value(self._summary)
@@ -146,12 +147,13 @@ class _SummarizeBlocks(_Summarize):
     def __init__(self, summarizer: Summarizer) -> None:
         super().__init__(summarizer.add_block)
 
-    def process(self, element: RecordBlock) -> None:
+    def process(self, element: RecordBlock) -> tuple[()]:
         corrupt = self._summary.corrupt.count
         super().process(element)
         metrics.count_kernel()
         if found := self._summary.corrupt.count - corrupt:
             metrics.count("corrupt_records", found)
+        return ()
 
 
 def _write(summary: DatasetSummary, report: Report) -> WrittenReport:
