@@ -26,6 +26,12 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    # Old versions of Hypothesis ask the garbage collector who holds their own random generator, and
+    # take it for dropped once it is frozen, as below.
+    config.addinivalue_line("filterwarnings", "ignore:It looks like .register_random.")
+
+
 def pytest_collection_finish() -> None:
     """Spares the garbage collector what stays until the end: thousands of tests, all modules."""
     gc.collect()
