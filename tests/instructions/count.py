@@ -25,12 +25,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests import wire
-from tests.instructions.work import COLUMNS
+from tests.instructions.work import COLUMNS, STEP_COLUMNS
 from tfrecord_beam import kernel
 from tfrecord_beam.kernel.plan import Kind
 
 FIGURES = Path(__file__).with_name("figures.json")
-FUNCTIONS = ("scan", "decode", "decode_two_columns", "encode")
+FUNCTIONS = ("scan", "decode", "decode_two_columns", "decode_steps", "encode")
 TOLERANCE = 0.05
 """Another release of the same compiler differs by less."""
 
@@ -38,24 +38,43 @@ _RECORDS = 500
 _WORDS = [b"Bachelors", b"HS-grad", b"Masters", b"Some-college", b"11th"]
 
 
-def make_records(count: int) -> list[bytes]:
-    """Returns records like those of a census, always the same."""
+def make_records(name: str, count: int) -> list[bytes]:
+    """Returns the records for a function, always the same."""
     source = random.Random(1)
+    make = _make_sequence_example if name == "decode_steps" else _make_example
+    return [make(source) for _ in range(count)]
 
-    def make_feature(name: str, kind: Kind) -> bytes:
-        if kind == Kind.BYTES:
-            return wire.bytes_list(source.choice(_WORDS))
-        if kind == Kind.INT64:
-            return wire.int64(source.randrange(1 << source.choice((7, 7, 20))))
-        length = 16 if name == "vector" else 1
-        return wire.floats(*(source.random() for _ in range(length)))
 
-    return [
-        wire.example(
-            *(wire.entry(name, make_feature(name, kind)) for name, kind in COLUMNS.items())
+def _make_example(source: random.Random) -> bytes:
+    """Returns a record like those of a census."""
+    return wire.example(
+        *(
+            wire.entry(name, _make_feature(source, kind, 16 if name == "vector" else 1))
+            for name, kind in COLUMNS.items()
         )
-        for _ in range(count)
-    ]
+    )
+
+
+def _make_sequence_example(source: random.Random) -> bytes:
+    """Returns a record of some steps, each of some values."""
+    return wire.sequence_example(
+        *(
+            wire.feature_list(
+                name,
+                *(_make_feature(source, kind, source.randrange(1, 4)) for _ in range(12)),
+            )
+            for name, kind in STEP_COLUMNS.items()
+        )
+    )
+
+
+def _make_feature(source: random.Random, kind: Kind, length: int) -> bytes:
+    if kind == Kind.BYTES:
+        return wire.bytes_list(*(source.choice(_WORDS) for _ in range(length)))
+    if kind == Kind.INT64:
+        bits = (source.choice((7, 7, 20)) for _ in range(length))
+        return wire.int64(*(source.randrange(1 << each) for each in bits))
+    return wire.floats(*(source.random() for _ in range(length)))
 
 
 def count_self(lines: Iterable[str], object_name: str) -> int:
@@ -92,8 +111,10 @@ def _run(name: str, repeats: int, data: Path) -> int:
         return count_self(lines, "kernel/_native.")
 
 
-def count(name: str, data: Path) -> float:
-    """Returns the instructions of one function for each record of a file."""
+def count(name: str, folder: Path) -> float:
+    """Returns the instructions of one function for each record; a folder takes its files."""
+    data = folder / f"{name}.tfrecord"
+    data.write_bytes(kernel.frame(make_records(name, _RECORDS)))
     return (_run(name, 3, data) - _run(name, 1, data)) / 2 / _RECORDS
 
 
@@ -118,12 +139,12 @@ def main() -> int:
     parser.add_argument("--store", action="store_true", help="write the figures")
     is_storing = parser.parse_args().store
     known = json.loads(FIGURES.read_text("utf-8"))
-    with tempfile.TemporaryDirectory() as folder:
-        data = Path(folder) / "data.tfrecord"
-        data.write_bytes(kernel.frame(make_records(_RECORDS)))
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            figures = pool.map(functools.partial(count, data=data), FUNCTIONS)
-            found = dict(zip(FUNCTIONS, figures, strict=True))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
+    ):
+        figures = pool.map(functools.partial(count, folder=Path(folder)), FUNCTIONS)
+        found = dict(zip(FUNCTIONS, figures, strict=True))
     if is_storing:
         rounded = {name: round(value, 1) for name, value in found.items()}
         known["instructions_a_record"] = rounded

@@ -8,11 +8,11 @@ Nothing but the kernel is imported, so that it starts soon under valgrind.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from tfrecord_beam import kernel
-from tfrecord_beam.kernel.plan import Column, DecodePlan, EncodePlan, Kind
+from tfrecord_beam.kernel.plan import Column, DecodePlan, EncodePlan, Kind, SequenceDecodePlan
 
 COLUMNS = {
     "age": Kind.INT64,
@@ -24,11 +24,14 @@ COLUMNS = {
     "score": Kind.FLOAT,
     "vector": Kind.FLOAT,
 }
-"""Of the records, in the order in which they hold them."""
+"""Of the Examples, in the order in which they hold them."""
+
+STEP_COLUMNS = {"clicks": Kind.INT64, "prices": Kind.FLOAT, "words": Kind.BYTES}
+"""Of the feature lists of the SequenceExamples."""
 
 
-def _decoder(*names: str) -> kernel.ExampleDecoder:
-    return kernel.ExampleDecoder(DecodePlan(tuple(Column(name, COLUMNS[name]) for name in names)))
+def _columns(kinds: Mapping[str, Kind], names: Iterable[str]) -> tuple[Column, ...]:
+    return tuple(Column(name, kinds[name]) for name in names)
 
 
 def make_call(name: str, data: bytes) -> Callable[[], object]:
@@ -36,8 +39,12 @@ def make_call(name: str, data: bytes) -> Callable[[], object]:
     if name == "scan":
         return lambda: kernel.scan(data)
     scan = kernel.scan(data)
+    if name == "decode_steps":
+        plan = SequenceDecodePlan((), _columns(STEP_COLUMNS, STEP_COLUMNS))
+        steps = kernel.SequenceExampleDecoder(plan)
+        return lambda: steps.decode(data, scan.offsets, scan.lengths)
     names = ("label", "age") if name == "decode_two_columns" else tuple(COLUMNS)
-    decoder = _decoder(*names)
+    decoder = kernel.ExampleDecoder(DecodePlan(_columns(COLUMNS, names)))
     if name in ("decode", "decode_two_columns"):
         return lambda: decoder.decode(data, scan.offsets, scan.lengths)
     batch, _ = decoder.decode(data, scan.offsets, scan.lengths)
