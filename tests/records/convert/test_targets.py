@@ -169,7 +169,13 @@ def test_file_that_is_there(tmp_path: pathlib.Path) -> None:
 
 
 def test_what_a_dead_process_left_is_removed(tmp_path: pathlib.Path) -> None:
-    for name in ("a.csv", ".a.csv.crc", ".a.csv-temp-1", ".b.csv-temp-1", "a.csv-temp-1"):
+    for name in (
+        "a.csv",
+        ".a.csv.crc",
+        ".a.csv-temp-0123456789abcdef",
+        ".b.csv-temp-1",
+        "a.csv-temp-1",
+    ):
         (tmp_path / name).write_text("")
     write(tmp_path / "a.csv", TABLE, overwrite=True)
     assert sorted(os.listdir(tmp_path)) == [".b.csv-temp-1", "a.csv", "a.csv-temp-1"]

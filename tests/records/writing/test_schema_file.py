@@ -47,3 +47,12 @@ def test_schema_before_stays_until_the_new_one_is_whole(
         save_schema(parse_schema('feature { name: "other" type: INT }'), path)
     assert load_schema(path) == SCHEMA
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_only_hidden_files_of_the_same_name_are_removed(tmp_path: pathlib.Path) -> None:
+    """Those of processes that died; the others belong to a file `a-temp-b.tfrecord`."""
+    others = [".a-temp-b.tfrecord.index", ".a-temp-b.tfrecord-temp-0123456789abcdef"]
+    for name in [".a-temp-0123456789abcdef", *others]:
+        (tmp_path / name).touch()
+    save_schema(SCHEMA, tmp_path / "a")
+    assert sorted(each.name for each in tmp_path.iterdir()) == sorted(["a", *others])

@@ -36,6 +36,11 @@ def make_id() -> str:
     return uuid.uuid4().hex[:_ID_DIGITS]
 
 
+def is_id(text: str) -> bool:
+    """Returns whether a text may be what `make_id` returned."""
+    return re.fullmatch(_ID, text) is not None
+
+
 def name_pane(start_micros: int, end_micros: int, pane: int) -> str:
     """Returns the part of a file's name that tells its window, in UTC, and the pane of that.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tfrecord_beam.errors import Location, WriteError
 from tfrecord_beam.records.index import index_path, side_car_path
 from tfrecord_beam.records.writing.file_system import OutputFile, OutputFileSystem, discard
-from tfrecord_beam.records.writing.names import checksum_path, make_id
+from tfrecord_beam.records.writing.names import checksum_path, is_id, make_id
 from tfrecord_beam.records.writing.retries import retry
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ def new_file(
         discard(file, file_system)
         raise
     with contextlib.suppress(WriteError):
-        folder, prefix = os.path.split(_hidden_prefix(path))
-        file_system.delete(file_system.list_folder(folder, prefixes=[prefix]).files)
+        file_system.delete(_find_hidden(path, file_system))
 
 
 def write_new_file(
@@ -112,6 +111,13 @@ def write_new_file(
     with new_file(path, file_system, overwrite=overwrite, is_remade=is_remade) as file:
         file.write(data)
         file.close()
+
+
+def _find_hidden(path: str, file_system: OutputFileSystem) -> list[str]:
+    """Returns the files with a name from `make_hidden_path`; others may begin in the same way."""
+    folder, prefix = os.path.split(_hidden_prefix(path))
+    files = file_system.list_folder(folder, prefixes=[prefix]).files
+    return [file for file in files if is_id(os.path.basename(file).removeprefix(prefix))]
 
 
 def _hidden_prefix(path: str) -> str:
