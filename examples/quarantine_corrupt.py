@@ -52,7 +52,7 @@ if __name__ == "__main__":
             original = pathlib.Path(sys.argv[1])
         else:
             write_census(folder, num_shards=2)
-            original = pathlib.Path(folder) / "census-00000-of-00002.tfrecord"
+            original = pathlib.Path(folder, "data", "census-00000-of-00002.tfrecord")
         copy = pathlib.Path(folder) / f"damaged-{original.name}"
         shutil.copyfile(original, copy)
         damage(copy)

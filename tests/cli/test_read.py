@@ -177,9 +177,9 @@ def test_ambiguous_arguments(
 def test_demo_that_is_kept(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "new" / "demo"
     assert main(["read", "--keep-demo", str(folder)]) == 0
-    told = f"demo data: {folder}/census-*, {folder}/schema.pbtxt\n"
+    told = f"demo data: {folder}/data/census-*, {folder}/schema.pbtxt\n"
     assert capfd.readouterr().out.endswith(told)
-    assert count(str(folder / "census-*")) == 15_000
+    assert count(folder / "data") == 15_000
     assert main(["read", "--keep-demo", str(folder)]) == 2
     text = f"Expected an empty folder for demo data, found files - at {folder}"
     assert capfd.readouterr().err == f"tfrecord-beam: error: {text}\n"

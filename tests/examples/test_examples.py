@@ -63,7 +63,7 @@ def test_with_a_path(name: str, tmp_path: pathlib.Path) -> None:
     demo = write_census(tmp_path, num_records=60, num_shards=2)
     arguments = [*demo]
     if name == "quarantine_corrupt.py":
-        arguments = [str(tmp_path / "census-00000-of-00002.tfrecord")]
+        arguments = [str(tmp_path / "data" / "census-00000-of-00002.tfrecord")]
     assert re.search(PRINTED[name][1], run(name, *arguments), re.MULTILINE)
 
 

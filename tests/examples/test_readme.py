@@ -39,11 +39,8 @@ def test_block(block: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPat
             pytest.importorskip(package)
     if "spark.read" in block or "--runner=DataflowRunner" in block:
         pytest.skip("needs a session of Spark, or a project of Google Cloud")
-    data = tmp_path / "data"
-    data.mkdir()
-    demo = write_census(data, num_records=60)
-    pathlib.Path(demo.schema).rename(tmp_path / "schema.pbtxt")
-    (tmp_path / "in").symlink_to(data)
+    write_census(tmp_path, num_records=60)
+    (tmp_path / "in").symlink_to(tmp_path / "data")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["pipeline.py"])  # of which Beam takes its options
     names: dict[str, Any] = {"FnApiRunner": FnApiRunner}

@@ -7,15 +7,16 @@ import pathlib
 import pytest
 
 import tfrecord_beam
+from tests.records.writing.folders import paths_in
 from tfrecord_beam.records.demo import CENSUS_TYPES, census_schema, read_people, write_census
 
 
 def test_files(tmp_path: pathlib.Path) -> None:
     demo = write_census(tmp_path, num_records=50, num_shards=3)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "census-00000-of-00003.tfrecord",
-        "census-00001-of-00003.tfrecord",
-        "census-00002-of-00003.tfrecord.gz",
+    assert paths_in(tmp_path) == [
+        "data/census-00000-of-00003.tfrecord",
+        "data/census-00001-of-00003.tfrecord",
+        "data/census-00002-of-00003.tfrecord.gz",
         "schema.pbtxt",
     ]
     assert tfrecord_beam.count(demo.pattern) == 50
@@ -37,7 +38,7 @@ def test_same_each_time(seed: int, tmp_path: pathlib.Path) -> None:
     for folder, chosen in zip(folders, [seed, seed, seed + 1]):
         folder.mkdir()
         write_census(folder, num_records=20, seed=chosen)
-        contents.append([path.read_bytes() for path in sorted(folder.iterdir())])
+        contents.append([path.read_bytes() for path in sorted(folder.glob("**/*.*"))])
     assert contents[0] == contents[1] != contents[2]
 
 

@@ -119,10 +119,11 @@ def write_census(
 ) -> DemoFiles:
     """Writes TFRecord files of people, the last one compressed with gzip, and their schema.
 
+    The files are in the folder ``data``, so that they can be read as a folder; the schema is not.
     What is not known of a person is a feature that the record does not have.
 
     Args:
-      folder: where to; must be there.
+      folder: where to; must be there, without ``data``.
       people: whom to write. None: `num_records` people that are made up.
       num_records: people in all files together.
       num_shards: how many files.
@@ -132,17 +133,18 @@ def write_census(
         source = random.Random(seed)
         people = (make_person(source) for _ in range(num_records))
     records = [_serialize(person) for person in people]
-    place = pathlib.Path(folder)
+    data = pathlib.Path(folder) / "data"
+    data.mkdir()
     for shard in range(num_shards):
         start, stop = (len(records) * n // num_shards for n in (shard, shard + 1))
         frames = kernel.frame(records[start:stop])
-        path = place / f"census-{shard:05}-of-{num_shards:05}.tfrecord"
+        path = data / f"census-{shard:05}-of-{num_shards:05}.tfrecord"
         if shard == num_shards - 1:
             path, frames = path.with_name(path.name + ".gz"), gzip.compress(frames, mtime=0)
         path.write_bytes(frames)
-    schema = place / "schema.pbtxt"
+    schema = data.with_name("schema.pbtxt")
     schema.write_text(text_format.MessageToString(census_schema()), encoding="utf-8")
-    return DemoFiles(str(place / "census-*"), str(schema))
+    return DemoFiles(str(data / "census-*"), str(schema))
 
 
 def write_census_csv(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from unittest import mock
@@ -212,6 +213,24 @@ def test_append_beside_a_write_that_is_putting_files_in_place(tmp_path: pathlib.
     assert paths_in(tmp_path) == sorted([*there, *names])
 
 
+@pytest.mark.usefixtures("no_waiting")
+def test_append_warns_of_a_write_that_died_while_it_put_files_in_place(
+    tmp_path: pathlib.Path,
+) -> None:
+    make(tmp_path, f".a-temp-{ID}/started", f"a-{ID}-00000-of-00002.tfrecord")
+    with pytest.warns(UserWarning, match=f"found some .*delete .* the files with {ID} in their"):
+        write(tmp_path, b"1", mode="append")
+
+
+def test_append_waits_for_a_write_that_is_just_ending(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = tmp_path / f".a-temp-{ID}" / "started"
+    make(tmp_path, f".a-temp-{ID}/started", f"a-{ID}-00000-of-00001.tfrecord")
+    monkeypatch.setattr(time, "sleep", lambda _: mark.unlink(missing_ok=True))
+    assert [file.num_records for file in write(tmp_path, b"1", b"2", mode="append")] == [1, 1]
+
+
 def test_appending_from_several_threads(tmp_path: pathlib.Path) -> None:
     records = [b"%d" % number for number in range(40)]
     with ThreadPoolExecutor(8) as threads:
@@ -244,7 +263,7 @@ def test_exact_path_in_each_mode(tmp_path: pathlib.Path) -> None:
     ("mode", "before", "in_all"),
     [
         ("error", 1, 2),
-        ("append", 0, 0),
+        ("append", 0, 1),
         ("ignore", 0, 2),
         ("overwrite", 0, 1),
         ("overwrite_partitions", 0, 1),

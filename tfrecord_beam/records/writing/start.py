@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tfrecord_beam.errors import Location, WriteError
+from tfrecord_beam.caller import warn_caller
+from tfrecord_beam.errors import Location, WriteError, render_place
+from tfrecord_beam.records.writing import retries
 from tfrecord_beam.records.writing.file_system import OutputFileSystem
-from tfrecord_beam.records.writing.folder import open_folder
+from tfrecord_beam.records.writing.folder import OutputFolder, open_folder
 from tfrecord_beam.records.writing.names import make_id
 from tfrecord_beam.records.writing.options import WriteOptions
 
@@ -46,7 +49,7 @@ def check_mode(
 def start_write(
     options: WriteOptions, file_system: OutputFileSystem, *, has_end: bool = True
 ) -> StartedWrite:
-    """Returns a new write.
+    """Returns a new write; one that appends warns of earlier ones that may have died.
 
     Args:
       options: where it goes.
@@ -60,6 +63,8 @@ def start_write(
     if options.mode in ("error", "ignore") or options.names.is_exact:  # that may be a folder
         own_files = open_folder(options, file_system).own_files
         is_skipped = options.mode == "ignore" and bool(own_files)
+    if options.mode == "append":
+        _warn_of_unfinished(options, file_system)
     write_id = make_id()
     seed = int(write_id, 16) if options.seed is None else options.seed
     has_mark = not is_skipped and options.write_locality == "distributed" and has_end
@@ -71,6 +76,41 @@ def start_write(
                 file_system.remove_folder(options.names.temporary_folder(write_id))
             raise
     return StartedWrite(write_id, seed, is_skipped, has_mark)
+
+
+def _warn_of_unfinished(options: WriteOptions, file_system: OutputFileSystem) -> None:
+    """Warns of writes that have put only some of their files in place, and do not go on.
+
+    If one died and its records are appended again, they are there twice. It may also still run, for
+    writes may append at the same time: so it is no error.
+    """
+    unfinished = _find_unfinished(options, file_system)
+    for wait_sec in retries.WAITS_SEC:
+        if not unfinished:
+            return
+        time.sleep(wait_sec)
+        unfinished &= _find_unfinished(options, file_system)
+    for write_id in sorted(unfinished):
+        place = render_place(Location(options.names.temporary_folder(write_id)))
+        warn_caller(
+            f"Expected all files of an earlier write in place or none, found some - at {place} (if "
+            f"it is not running, delete this folder and the files with {write_id} in their names: "
+            "else its records are there twice once they are written again)"
+        )
+
+
+def _find_unfinished(options: WriteOptions, file_system: OutputFileSystem) -> set[str]:
+    """Returns the ids of writes with an end that have files in place and have not ended."""
+    names = options.names
+    folders = file_system.list_folder(names.folder, prefixes=[f".{names.base}-temp-"]).folders
+    found = [path.removeprefix(names.folder) for path in folders]
+    begin = names.temporary_folder("").removeprefix(names.folder)
+    ids = {name.removeprefix(begin) for name in found if names.is_temporary_folder(name)}
+    ids = {each for each in ids if file_system.find_size(mark_path(options, each)) is not None}
+    if not ids:
+        return ids
+    own_files = OutputFolder(options, file_system).own_files
+    return {each for each in ids if any(each in path for path in own_files)}
 
 
 def mark_path(options: WriteOptions, write_id: str) -> str:
