@@ -124,7 +124,8 @@ def _add_target_options(parser: argparse.ArgumentParser) -> None:
         "--partition-by",
         type=arguments.split_names,
         metavar="A,B",
-        help="write TFRecord files into folders A=VALUE/B=VALUE",
+        help="write TFRecord files into folders A=VALUE/B=VALUE; their names, in these folders, "
+        "begin with the last part of TARGET, or with 'part' if it ends in a slash",
     )
 
 

@@ -76,7 +76,8 @@ class WriteToTFRecord(beam.PTransform):
     since they may belong to writes that still run; so do those of unbounded inputs. Where only
     these are used, delete such folders while no write of the prefix runs: they hold no file that
     has its own name. Files in place stay until a write in the mode ``overwrite`` replaces them; of
-    an ``append`` that was cut off all have the same id in their names as its hidden folder.
+    an ``append`` that was cut off all have the same id in their names as its hidden folder, and the
+    next ``append`` warns of them.
 
     A write of an unbounded input deletes temporary files as it goes, and on local disks the folder
     with them whenever nothing waits. What stays until the folder is removed are those of bundles
