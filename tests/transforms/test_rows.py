@@ -100,7 +100,13 @@ def test_there_and_back(tmp_path: pathlib.Path) -> None:
     assert len(sorted_rows(back)) == NUM_RECORDS
 
 
-@pytest.mark.parametrize("name", ["self", "as_dict"])
+_PICKLED = pytest.mark.skipif(
+    tuple(map(int, beam.__version__.split(".")[:2])) <= (2, 60),
+    reason="This Beam pickles rows with such a field, and cannot unpickle them",
+)
+
+
+@pytest.mark.parametrize("name", [pytest.param("self", marks=_PICKLED), "as_dict"])
 def test_fields_that_are_names_of_rows_themselves(name: str) -> None:
     schema = parse_schema(f'feature {{ name: "{name}" type: INT }}')
     given = pa.record_batch({name: pa.array([[1]], pa.large_list(pa.int64()))})
