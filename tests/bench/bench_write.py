@@ -2,10 +2,9 @@
 
 Size: 1,000,000 census records (0.4 GB), 100,000 of dense data (0.2 GB), 10,000 images (0.3 GB),
 read from one file, encoded again and written to another one; 500,000 and 50,000 records of `bytes`
-of 100 and 4,000 bytes, made in the pipeline. The peers, which take longer, get a tenth of the
-records; their start is then spread over fewer, so it is measured by itself too. The output is
-counted, which is part of the time of all. Then how memory grows with the data. Each case has a
-process of its own, which has run one pipeline before.
+of 100 and 4,000 bytes, made in the pipeline. All get the same records; the start is measured by
+itself too. The output is counted, which is part of the time of all. Then how memory grows with the
+data. Each case has a process of its own, which has run one pipeline before.
 """
 
 from __future__ import annotations
@@ -24,16 +23,13 @@ _RECORDS = {100: 500_000, 4_000: 50_000}
 
 _MEMORY_COUNTS = (100_000, 1_000_000)
 
-_PEER_SHARE = 0.1
-"""Share of the records that the peers get, which take longer."""
 
-
-def _batch_cases(folder: Path, dataset: str, count: int, peer_count: int) -> list[harness.Case]:
+def _batch_cases(folder: Path, dataset: str, count: int) -> list[harness.Case]:
     schema = generate_data.DATASETS[dataset].schema()
+    path = generate_data.write_dataset(dataset, count, folder)
+    smallest = generate_data.write_dataset(dataset, 1, folder)
 
-    def case(name: str, write: Callable[..., int], count: int, needs: str | None) -> harness.Case:
-        path = generate_data.write_dataset(dataset, count, folder)
-        smallest = generate_data.write_dataset(dataset, 1, folder)
+    def case(name: str, write: Callable[..., int], needs: str | None) -> harness.Case:
         return harness.Case(
             name,
             functools.partial(write, path, schema),
@@ -45,14 +41,14 @@ def _batch_cases(folder: Path, dataset: str, count: int, peer_count: int) -> lis
 
     in_shards = functools.partial(beam_writers.write_batches, num_shards=4)
     return [
-        case("WriteToTFRecord", beam_writers.write_batches, count, None),
-        case("WriteToTFRecord, 4 shards", in_shards, count, None),
-        case("tfx_bsl and Beam", beam_writers.write_batches_tfx_bsl, peer_count, "tfx_bsl"),
+        case("WriteToTFRecord", beam_writers.write_batches, None),
+        case("WriteToTFRecord, 4 shards", in_shards, None),
+        case("tfx_bsl and Beam", beam_writers.write_batches_tfx_bsl, "tfx_bsl"),
     ]
 
 
-def _record_cases(size: int, count: int, peer_count: int) -> list[harness.Case]:
-    def case(name: str, write: Callable[[int, int], int], count: int) -> harness.Case:
+def _record_cases(size: int, count: int) -> list[harness.Case]:
+    def case(name: str, write: Callable[[int, int], int]) -> harness.Case:
         return harness.Case(
             name,
             functools.partial(write, size, count),
@@ -64,10 +60,10 @@ def _record_cases(size: int, count: int, peer_count: int) -> list[harness.Case]:
     in_shards = functools.partial(beam_writers.write_records, num_shards=4)
     beam_in_shards = functools.partial(beam_writers.write_records_beam, num_shards=4)
     return [
-        case("WriteToTFRecord", beam_writers.write_records, count),
-        case("WriteToTFRecord, 4 shards", in_shards, count),
-        case("Beam's WriteToTFRecord", beam_writers.write_records_beam, peer_count),
-        case("Beam's WriteToTFRecord, 4 shards", beam_in_shards, peer_count),
+        case("WriteToTFRecord", beam_writers.write_records),
+        case("WriteToTFRecord, 4 shards", in_shards),
+        case("Beam's WriteToTFRecord", beam_writers.write_records_beam),
+        case("Beam's WriteToTFRecord, 4 shards", beam_in_shards),
     ]
 
 
@@ -88,14 +84,13 @@ def _compare_memory(run: harness.Run) -> None:
 
 
 def measure(run: harness.Run) -> None:
-    cases = _batch_cases(run.folder, "census", 1, 1)
+    cases = _batch_cases(run.folder, "census", 1)
     run.compare("start, batches", cases, isolated=True)
     for name, usual in _COUNTS.items():
-        count = run.count(usual)
-        cases = _batch_cases(run.folder, name, count, run.count(usual * _PEER_SHARE))
+        cases = _batch_cases(run.folder, name, run.count(usual))
         run.compare(f"read, encode and write {name}", cases, isolated=True)
     for size, usual in _RECORDS.items():
-        cases = _record_cases(size, run.count(usual), run.count(usual * _PEER_SHARE))
+        cases = _record_cases(size, run.count(usual))
         run.compare(f"write bytes, {size} a record", cases, isolated=True)
     _compare_memory(run)
 
