@@ -278,33 +278,30 @@ class MergeWindow(LibraryDoFn):
         write: StartedWrite,
         window: Any = beam.DoFn.WindowParam,
         pane: Any = beam.DoFn.PaneInfoParam,
-    ) -> Iterator[BundleResult]:
-        yield self._steps.merge_window(keyed[1], _name_window(window, pane.index), write)
+    ) -> Iterable[Any]:
+        name = _name_window(window, pane.index) or f"-pane-{pane.index}"
+        merged = self._steps.merge_window(keyed[1], name, write)
+        return self._give(merged, keyed[1], write)
+
+    def _give(
+        self, merged: BundleResult, results: Iterable[BundleResult], write: StartedWrite
+    ) -> Iterable[Any]:
+        return [merged]
 
 
-class PublishPane(LibraryDoFn):
+class PublishPane(MergeWindow):
     """Puts all records of a pane into files. Outputs: these; `SPILLS`, what is done with.
 
     The files of a pane are few: one worker makes them all.
     """
 
-    def __init__(self, steps: WriteSteps) -> None:
-        self._steps = steps
-
-    def process(
-        self,
-        keyed: tuple[None, Iterable[BundleResult]],
-        write: StartedWrite,
-        window: Any = beam.DoFn.WindowParam,
-        pane: Any = beam.DoFn.PaneInfoParam,
-    ) -> Iterator[Any]:
-        steps = self._steps
-        name = _name_window(window, pane.index) or f"-pane-{pane.index}"
-        files = steps.merge_window(keyed[1], name, write).files
-        publications = name_files(files, steps.options, write, is_windowed=True)
+    def _give(
+        self, merged: BundleResult, results: Iterable[BundleResult], write: StartedWrite
+    ) -> Iterable[Any]:
+        publications = name_files(merged.files, self._steps.options, write, is_windowed=True)
         for publication in publications:
-            yield steps.publish_one(publication, write, is_remade=True)
-        yield TaggedOutput(SPILLS, find_spills(result.segments for result in keyed[1]))
+            yield self._steps.publish_one(publication, write, is_remade=True)
+        yield TaggedOutput(SPILLS, find_spills(result.segments for result in results))
 
 
 def _name_window(window: BoundedWindow, pane: int = 0) -> str:
