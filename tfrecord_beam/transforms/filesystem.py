@@ -23,9 +23,9 @@ from tfrecord_beam.records.paths import (
     matches,
     may_match_below,
 )
-from tfrecord_beam.records.writing.file_system import (
+from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
+from tfrecord_beam.records.writing.stores import (
     IS_FOLDER,
-    DirectOutputFileSystem,
     Listing,
     RawFile,
     Store,

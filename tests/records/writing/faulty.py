@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from tfrecord_beam.records.writing.file_system import (
     DirectOutputFileSystem,
-    Listing,
     OutputFile,
     OutputFileSystem,
-    enter_none,
     reporting,
 )
+from tfrecord_beam.records.writing.stores import Listing, enter_none
 
 ALWAYS = -1
 

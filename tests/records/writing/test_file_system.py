@@ -24,8 +24,8 @@ from tfrecord_beam.records.writing.file_system import (
     DirectOutputFileSystem,
     OutputFile,
     OutputFileSystem,
-    enter_all,
 )
+from tfrecord_beam.records.writing.stores import enter_all
 from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem
 from tfrecord_beam.urls import has_scheme
 

@@ -26,7 +26,7 @@ from tfrecord_beam import kernel
 from tfrecord_beam.errors import EncodeError, NoMatchError, SchemaError, WriteError
 from tfrecord_beam.records.encode import RecordEncoder
 from tfrecord_beam.records.table import count
-from tfrecord_beam.records.writing import file_system, retries, writer as writer_module
+from tfrecord_beam.records.writing import retries, stores, writer as writer_module
 from tfrecord_beam.records.writing.writer import TFRecordWriter
 
 CODECS = ["none", "gzip", "zlib", "bz2", "zstd", "lz4", "snappy"]
@@ -55,7 +55,7 @@ def test_records_and_batches_come_back_in_order(tmp_path: Path, codec: str) -> N
 
 def test_file_at_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     local = pyarrow.fs.LocalFileSystem()
-    monkeypatch.setattr(file_system, "resolve_url", lambda url: (local, url.removeprefix("x://")))
+    monkeypatch.setattr(stores, "resolve_url", lambda url: (local, url.removeprefix("x://")))
     url = f"x://{tmp_path}/folder/a.tfrecord"
     with TFRecordWriter(url) as writer:
         writer.write(b"one")

@@ -13,5 +13,5 @@ plan, publish                                what whole files are called and rep
 
 `table` does all of it in one process, `tfrecord_beam.transforms.write` in a pipeline. A single file
 is written by `writer`, `index` and `placing`. Below all of them are `frame_file`, `compression`,
-`file_system` and `retries`, and `tfrecord_beam.records.frames`.
+`file_system`, `stores` and `retries`, and `tfrecord_beam.records.frames`.
 """
