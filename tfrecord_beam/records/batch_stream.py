@@ -76,13 +76,11 @@ class _ShuffleBuffer:
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
         self._arrays: list[pa.StructArray] = []
-
-    @property
-    def num_rows(self) -> int:
-        return sum(map(len, self._arrays))
+        self.num_rows = 0  # asked for after each batch, so not summed up anew
 
     def add(self, rows: pa.StructArray) -> None:
         self._arrays.append(rows)
+        self.num_rows += len(rows)
 
     def draw(self, keep: int) -> Iterator[pa.RecordBatch]:
         """Yields rows in random order until `keep` rows are left."""
@@ -96,6 +94,7 @@ class _ShuffleBuffer:
         for number, kept in enumerate(self._pick(np.sort(order[:keep]))):
             self._arrays[number] = kept  # one by one, so that the old ones are freed
         self._arrays = [array for array in self._arrays if len(array)]
+        self.num_rows = sum(map(len, self._arrays))
 
     def _pick(self, indices: Int64Array) -> Iterator[pa.StructArray]:
         """Yields the selected rows of each array; indices ascend and count over all arrays."""
