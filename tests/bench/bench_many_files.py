@@ -1,8 +1,8 @@
 """What grows with the number of files: time and peak memory of reading and of writing many.
 
-Size: 100 to 10,000 files of ten census records are read, 10 to 1,000 shards of one record are
-written; ten times as many with --scale 10. The first table tells what the process that makes a
-pipeline does: that must not grow with the files. Each measurement is a new process.
+Size: 1,000 to 100,000 files of ten census records are read, 100 to 10,000 shards of one record are
+written. The first table is of the process that makes a pipeline: it must not grow with the files.
+Each measurement is a new process.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from apache_beam.runners.portability.fn_api_runner import FnApiRunner
 import tfrecord_beam
 from tests.bench import beam_readers, generate_data, harness
 
-_FILES = (100, 1_000, 10_000)
-_SHARDS = (10, 100, 1_000)
+_FILES = (1_000, 10_000, 100_000)
+_SHARDS = (100, 1_000, 10_000)
 _RECORDS = 10
 """Of each file that is read."""
 
