@@ -8,14 +8,15 @@ import itertools
 import logging
 import types
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TypeAlias, get_args
 
 from tfrecord_beam.options import MAX_INT
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.schema.arrow import RecordType
 
-if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+# In quotes, because only type checkers know the class as generic.
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""The verbs, to which each module adds its own."""
 
 
 def add_verb(

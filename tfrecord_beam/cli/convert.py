@@ -5,18 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from tfrecord_beam.cli import arguments
-from tfrecord_beam.cli.output import make_printable
+from tfrecord_beam.cli.output import print_counts
 from tfrecord_beam.cli.progress import show_activity, show_progress
 from tfrecord_beam.records.convert.convert import convert
 from tfrecord_beam.records.convert.formats import Format
 from tfrecord_beam.records.writing.options import Mode
 from tfrecord_beam.records.writing.plan import WrittenFile
-
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
 
 _SAME = (
     "columns",
@@ -34,7 +31,7 @@ _WRITE_OPTIONS = ("num_shards", "max_records_per_shard", "partition_by")
 """Options for TFRecord, passed on only if given."""
 
 
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,
@@ -156,16 +153,12 @@ def _convert(options: argparse.Namespace) -> Sequence[WrittenFile]:
 
 
 def _print_files(files: Sequence[WrittenFile], *, as_json: bool) -> None:
-    total = sum(file.num_records for file in files)
+    counts = {file.path: file.num_records for file in files}
     if as_json:
         lines = [
             {"file": file.path, "records": file.num_records, "bytes": file.num_bytes}
             for file in files
         ]
-        print(json.dumps({"files": lines, "records": total}))
-        return
-    width = len(str(total))
-    for file in files:
-        print(f"{file.num_records:>{width}} {make_printable(file.path)}")
-    if len(files) > 1:
-        print(f"{total:>{width}} in all")
+        print(json.dumps({"files": lines, "records": sum(counts.values())}))
+    else:
+        print_counts(counts)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
-from tfrecord_beam.cli.output import make_printable
+from tfrecord_beam.cli.output import print_counts
 from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
 
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
 
-
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,
@@ -36,14 +32,9 @@ def run(options: argparse.Namespace) -> int:
     with show_progress("Counting", quiet=options.json) as progress:
         for block in iter_blocks(counts, progress=progress):
             counts[block.file] += block.num_records
-    total = sum(counts.values())
     if options.json:
         lines = [{"file": file, "records": count} for file, count in counts.items()]
-        print(json.dumps({"files": lines, "records": total}))
-        return 0
-    width = len(str(total))
-    for file, count in counts.items():
-        print(f"{count:>{width}} {make_printable(file)}")
-    if len(counts) > 1:
-        print(f"{total:>{width}} in all")
+        print(json.dumps({"files": lines, "records": sum(counts.values())}))
+    else:
+        print_counts(counts)
     return 0

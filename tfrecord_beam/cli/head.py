@@ -7,7 +7,6 @@ import functools
 import json
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -19,14 +18,11 @@ from tfrecord_beam.records.files import OnProgress
 from tfrecord_beam.records.lost_columns import find_lost
 from tfrecord_beam.records.table import iter_batches
 
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
-
 _CHUNK_BYTES = 64 << 10
 """How much of a file is read at a time: little, because the first rows need no more."""
 
 
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable, print_warning
@@ -13,11 +12,8 @@ from tfrecord_beam.records.index import index_path
 from tfrecord_beam.records.paths import DirectFileSystem, match_files, normalize_patterns
 from tfrecord_beam.records.writing.index import find_codec, write_index
 
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
 
-
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Mapping
 
 from tfrecord_beam.schema.text import make_printable as make_printable
 
@@ -19,6 +20,16 @@ def print_error(text: str) -> None:
 def print_warning(text: str) -> None:
     """Prints a warning to stderr, in one line."""
     print(f"{PROGRAM}: warning: {make_printable(text)}", file=sys.stderr)
+
+
+def print_counts(counts: Mapping[str, int]) -> None:
+    """Prints the number of records of each file and, if there are several, of all together."""
+    total = sum(counts.values())
+    width = len(str(total))
+    for file, count in counts.items():
+        print(f"{count:>{width}} {make_printable(file)}")
+    if len(counts) > 1:
+        print(f"{total:>{width}} in all")
 
 
 def prepare_output() -> None:

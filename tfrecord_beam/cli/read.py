@@ -8,7 +8,7 @@ import json
 import pathlib
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.columns import find_absent, print_columns, warn_of_lost
@@ -20,11 +20,8 @@ from tfrecord_beam.options import count_of
 from tfrecord_beam.records.demo import write_census
 from tfrecord_beam.urls import has_scheme
 
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
 
-
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,

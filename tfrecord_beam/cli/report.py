@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable
@@ -12,11 +12,8 @@ from tfrecord_beam.cli.progress import show_activity, show_progress
 from tfrecord_beam.options import count_of
 from tfrecord_beam.report.write import ReportMode, WrittenReport, write_report
 
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
 
-
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,

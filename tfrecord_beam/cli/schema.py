@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.columns import ColumnSummary, print_columns, show_type
@@ -13,11 +12,8 @@ from tfrecord_beam.cli.progress import show_progress
 from tfrecord_beam.cli.rows import print_table
 from tfrecord_beam.schema.arrow import decode_plan, plan_schema
 
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
 
-
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,

@@ -5,17 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable
 from tfrecord_beam.schema.diff import diff_schemas
 
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
 
-
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,

@@ -6,7 +6,6 @@ import argparse
 import functools
 import json
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from tfrecord_beam.cli import arguments
 from tfrecord_beam.cli.output import make_printable, print_error
@@ -27,11 +26,8 @@ from tfrecord_beam.records.paths import (
 from tfrecord_beam.schema.arrow import RecordType, decode_plan
 from tfrecord_beam.schema.validation import Anomaly, SchemaValidator
 
-if TYPE_CHECKING:
-    from tfrecord_beam.cli.arguments import Verbs
 
-
-def add_parser(verbs: Verbs) -> None:
+def add_parser(verbs: arguments.Verbs) -> None:
     """Adds the verb."""
     parser = arguments.add_verb(
         verbs,
