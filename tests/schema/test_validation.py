@@ -118,11 +118,11 @@ def test_column_that_is_not_there() -> None:
 )
 def test_presence_in_all_records_together(presence: str, wanted: int | None) -> None:
     schema = parse_schema(f"feature {{ name: 'x' type: INT presence {{ {presence} }} }}")
-    validator = SchemaValidator(schema)
+    validator, findings = SchemaValidator(schema), Findings()
     for values in ([1, None, None], [2, None]):
         batch = pa.record_batch({"x": values})
-        validator.add(batch, lambda row: Location("a", row))
-    assert list(map(str, validator.anomalies())) == (
+        findings.merge(validator.find(batch, lambda row: Location("a", row)))
+    assert list(map(str, validator.anomalies(findings))) == (
         []
         if wanted is None
         else ["Expected values in 3 records for feature 'x', found some in 2 records"]
@@ -167,10 +167,11 @@ def test_counts_of_several_batches() -> None:
     validator = SchemaValidator(
         parse_schema("feature { name: 'x' type: INT int_domain { max: 1 }}")
     )
+    findings = Findings()
     for values in ([1], [1, 2], [3]):
-        batch = pa.record_batch({"x": values})
-        validator.add(batch, functools.partial(Location, str(values), None))
-    [anomaly] = validator.anomalies()
+        place_of = functools.partial(Location, str(values), None)
+        findings.merge(validator.find(pa.record_batch({"x": values}), place_of))
+    [anomaly] = validator.anomalies(findings)
     assert (anomaly.count, anomaly.first) == (2, Location("[1, 2]", record=1))
 
 
@@ -229,4 +230,4 @@ def test_findings_of_parts_are_those_of_all() -> None:
     assert merged.rows == 4
     [anomaly] = validator.anomalies(merged)
     assert (anomaly.count, anomaly.first) == (2, Location("f", 0))
-    assert validator.anomalies() == []
+    assert validator.anomalies(Findings()) == []

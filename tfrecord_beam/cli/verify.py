@@ -24,7 +24,7 @@ from tfrecord_beam.records.paths import (
     normalize_patterns,
 )
 from tfrecord_beam.schema.arrow import RecordType, decode_plan
-from tfrecord_beam.schema.validation import Anomaly, SchemaValidator
+from tfrecord_beam.schema.validation import Anomaly, Findings, SchemaValidator
 
 
 def add_parser(verbs: arguments.Verbs) -> None:
@@ -53,6 +53,7 @@ def run(options: argparse.Namespace) -> int:
     """Does what the options ask for and returns the exit code."""
     decoder = _make_decoder(options)
     validator = None if options.schema is None else SchemaValidator(options.schema)
+    findings = Findings()
     corrupt: list[CorruptRecord] = []
 
     def on_corrupt(record: CorruptRecord) -> None:
@@ -68,8 +69,8 @@ def run(options: argparse.Namespace) -> int:
             if decoder is None:
                 counts[block.file] += block.num_records
             else:
-                counts[block.file] += _decode(block, decoder, validator, on_corrupt)
-    anomalies = [] if validator is None else validator.anomalies()
+                counts[block.file] += _decode(block, decoder, validator, findings, on_corrupt)
+    anomalies = [] if validator is None else validator.anomalies(findings)
     if options.json:
         print(json.dumps(_summarize(counts, corrupt, anomalies)))
     else:
@@ -89,9 +90,10 @@ def _decode(
     block: RecordBlock,
     decoder: RecordDecoder,
     validator: SchemaValidator | None,
+    findings: Findings,
     on_corrupt: OnCorrupt,
 ) -> int:
-    """Returns how many records of a block can be decoded, and adds these to the validator."""
+    """Returns how many records of a block can be decoded, and merges what is found in them."""
     corrupt: list[CorruptRecord] = []
     batches = list(decoder.iter_block(block, corrupt.append))
     for record in corrupt:
@@ -102,7 +104,8 @@ def _decode(
         if left_out:
             indices = [index for index in indices if block.offset_of(index) not in left_out]
         for batch in batches:
-            validator.add(batch, functools.partial(_place, block, indices))
+            place_of = functools.partial(_place, block, indices)
+            findings.merge(validator.find(batch, place_of))
             indices = indices[batch.num_rows :]
     return sum(batch.num_rows for batch in batches)
 

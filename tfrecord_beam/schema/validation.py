@@ -128,12 +128,11 @@ def validate_batch(schema: SchemaSource, batch: pa.RecordBatch) -> list[Anomaly]
       EncodeError: a value that a feature cannot hold.
     """
     validator = SchemaValidator(schema)
-    validator.add(batch, lambda row: Location(record=row))
-    return validator.anomalies()
+    return validator.anomalies(validator.find(batch, lambda row: Location(record=row)))
 
 
 class SchemaValidator:
-    """Checks whether batches conform to a schema, each by itself and all together.
+    """Checks whether batches conform to a schema. Merge their `Findings` to check a data set.
 
     Args:
       schema: anything `load_schema` accepts.
@@ -148,19 +147,14 @@ class SchemaValidator:
         self._rules = {
             path: list(_rules(feature, path, loaded)) for path, feature in self._features.items()
         }
-        self._findings = Findings()
 
-    def add(self, batch: pa.RecordBatch, place_of: PlaceOf) -> None:
-        """Checks a batch, with the errors of `validate_batch`.
+    def find(self, batch: pa.RecordBatch, place_of: PlaceOf) -> Findings:
+        """Returns the findings of one batch, with the errors of `validate_batch`.
 
         Args:
           batch: the rows.
           place_of: returns the place of the record of a row.
         """
-        self._findings.merge(self.find(batch, place_of))
-
-    def find(self, batch: pa.RecordBatch, place_of: PlaceOf) -> Findings:
-        """Returns the findings of one batch without storing them; otherwise as `add`."""
         return self.find_in_columns([*feature_columns(batch)], batch.num_rows, place_of)
 
     def find_in_columns(
@@ -183,9 +177,8 @@ class SchemaValidator:
                     findings.add(path, reason, len(rows), place_of(int(rows[0])))
         return findings
 
-    def anomalies(self, findings: Findings | None = None) -> list[Anomaly]:
-        """Returns the anomalies of all batches that were added, or of the given findings."""
-        findings = findings or self._findings
+    def anomalies(self, findings: Findings) -> list[Anomaly]:
+        """Returns the anomalies of a data set, given the merged findings of all its batches."""
         found = [
             Anomaly(".".join(path), reason, count, first)
             for (path, reason), (count, first) in findings.found.items()
