@@ -60,7 +60,7 @@ class _CsvBase(SchemaBasedTFXIO):
 
     def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
         names = self._format.column_names
-        return csv_arrow_schema(names, types_of_schema(self._known_schema(), names))
+        return csv_arrow_schema(names, types_of_schema(self.schema, names))
 
     def _RawRecordToRecordBatchInternal(
         self, batch_size: int | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,13 +12,12 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.decode import RecordDecoder
 from tfrecord_beam.records.paths import FilePattern, normalize_patterns
-from tfrecord_beam.schema.arrow import RecordPlan, RecordType, plan_schema
+from tfrecord_beam.schema.arrow import RecordPlan, RecordType, decode_plan, plan_schema
 from tfrecord_beam.schema.representations import TensorRepresentations
 from tfrecord_beam.tensors.tf_dataset import make_dataset
 from tfrecord_beam.tensors.to_numpy import BatchConverter
 from tfrecord_beam.tfxio.dataset_options import TensorFlowDatasetOptions, check_dataset_options
 from tfrecord_beam.tfxio.epochs import read_epochs, read_files_in_threads
-from tfrecord_beam.tfxio.raw_record_column import CreateRawRecordColumn
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -76,16 +75,11 @@ def make_raw_record_dataset(
       ValueError: an option is out of range, or the label is another tensor.
     """
     check_dataset_options(options)
-    schema = pa.schema([(tensor_name, pa.large_list(pa.large_binary()))])
+    plan = decode_plan(None, raw_record_column=tensor_name, record_type="ByteArray")
     representation = schema_pb2.TensorRepresentation(
         dense_tensor={"column_name": tensor_name, "shape": {}}
     )
-
-    def decode(block: RecordBlock) -> list[pa.RecordBatch]:
-        return [pa.record_batch([CreateRawRecordColumn(block.records())], schema=schema)]
-
-    converter = BatchConverter(schema, {tensor_name: representation})
-    return _make_dataset(patterns, decode, converter, options)
+    return make_files_dataset(patterns, plan, "ByteArray", {tensor_name: representation}, options)
 
 
 def make_files_dataset(
@@ -112,20 +106,10 @@ def make_files_dataset(
     def decode(block: RecordBlock) -> list[pa.RecordBatch]:
         return [*decoder.iter_block(block)]
 
-    converter = BatchConverter(plan_schema(plan), representations)
-    return _make_dataset(patterns, decode, converter, options)
-
-
-def _make_dataset(
-    patterns: Sequence[str],
-    decode: Callable[[RecordBlock], Sequence[pa.RecordBatch]],
-    converter: BatchConverter,
-    options: TensorFlowDatasetOptions,
-) -> tf.data.Dataset:
     read_files = read_files_in_threads(decode, options)
     return make_dataset(
         lambda: read_epochs(patterns, read_files, options),
-        converter,
+        BatchConverter(plan_schema(plan), representations),
         label=options.label_key,
         prefetch=options.prefetch_buffer_size,
     )

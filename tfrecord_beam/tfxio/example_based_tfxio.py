@@ -66,7 +66,7 @@ class ExampleBasedTFXIO(SchemaBasedTFXIO):
         )
 
     def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
-        plan = decode_plan(self._known_schema(), record_type=self._record_type)
+        plan = decode_plan(self.schema, record_type=self._record_type)
         return plan_schema(plan)
 
     def _RawRecordToRecordBatchInternal(

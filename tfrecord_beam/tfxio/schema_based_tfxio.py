@@ -5,17 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 
-import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.errors import SchemaError
-from tfrecord_beam.schema.arrow import arrow_schema
 from tfrecord_beam.schema.projection import project_tensor_representations
 from tfrecord_beam.schema.representation_inference import (
     infer_tensor_representations_from_mixed_schema,
 )
 from tfrecord_beam.schema.representations import TensorRepresentations
-from tfrecord_beam.schema.tfmd import SchemaSource, load_schema, schema_columns
+from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 from tfrecord_beam.tfxio.record_based_tfxio import RecordBasedTFXIO
 from tfrecord_beam.tfxio.tfxio import TFXIO
 from tfrecord_beam.transforms.filesystem import fetch_schema
@@ -54,23 +52,17 @@ class SchemaBasedTFXIO(RecordBasedTFXIO):
         Raises:
           SchemaError: there is none.
         """
-        return self._known_schema()
-
-    def TensorRepresentations(self) -> TensorRepresentations:
-        return infer_tensor_representations_from_mixed_schema(self._known_schema())
-
-    def _ArrowSchemaNoRawRecordColumn(self) -> pa.Schema:
-        return arrow_schema(schema_columns(self._known_schema()))
-
-    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
-        projected = copy.copy(self)
-        projected._schema = project_tensor_representations(self._known_schema(), tensor_names)
-        return projected
-
-    def _known_schema(self) -> schema_pb2.Schema:
         if self._schema is None:
             raise SchemaError(
                 "Expected a TFMD schema to derive columns and tensors from, found none",
                 hint=f"give schema= to {type(self).__name__}",
             )
         return self._schema
+
+    def TensorRepresentations(self) -> TensorRepresentations:
+        return infer_tensor_representations_from_mixed_schema(self.schema)
+
+    def _ProjectImpl(self, tensor_names: Sequence[str]) -> TFXIO:
+        projected = copy.copy(self)
+        projected._schema = project_tensor_representations(self.schema, tensor_names)
+        return projected

@@ -53,7 +53,7 @@ class TFExampleRecord(ExampleFilesTFXIO):
 
         Subclasses written for TFXIO call it.
         """
-        return example_parser_configs(self._known_schema(), self.TensorRepresentations())
+        return example_parser_configs(self.schema, self.TensorRepresentations())
 
 
 class TFExampleBeamRecord(ExampleCollectionTFXIO):
