@@ -32,6 +32,9 @@ from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
 if TYPE_CHECKING:
     import tensorflow as tf
 
+_LOGICAL_FORMATS = {"Example": "tf_example", "SequenceExample": "tf_sequence_example"}
+"""The types of records, as the names of metrics spell them."""
+
 
 class ExampleBasedTFXIO(SchemaBasedTFXIO):
     """Records of one type, whatever their source. Subclasses define the type."""
@@ -43,13 +46,12 @@ class ExampleBasedTFXIO(SchemaBasedTFXIO):
         schema: SchemaSource | None,
         raw_record_column_name: str | None,
         telemetry_descriptors: Sequence[str] | None,
-        logical_format: str,
         physical_format: str | None,
     ) -> None:
         super().__init__(
             schema,
             telemetry_descriptors,
-            logical_format,
+            _LOGICAL_FORMATS[self._record_type],
             "unknown" if physical_format is None else physical_format,
             raw_record_column_name,
         )
@@ -101,11 +103,8 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
         schema: SchemaSource | None,
         raw_record_column_name: str | None,
         telemetry_descriptors: Sequence[str] | None,
-        logical_format: str,
     ) -> None:
-        super().__init__(
-            schema, raw_record_column_name, telemetry_descriptors, logical_format, "tfrecords_gzip"
-        )
+        super().__init__(schema, raw_record_column_name, telemetry_descriptors, "tfrecords_gzip")
         self._file_pattern = normalize_patterns(file_pattern)
 
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:

@@ -10,8 +10,6 @@ from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.tensors.parser_config import example_parser_configs
 from tfrecord_beam.tfxio.example_based_tfxio import ExampleCollectionTFXIO, ExampleFilesTFXIO
 
-_LOGICAL_FORMAT = "tf_example"
-
 
 class TFExampleRecord(ExampleFilesTFXIO):
     """Reads tf.Example records from TFRecord files.
@@ -44,9 +42,7 @@ class TFExampleRecord(ExampleFilesTFXIO):
         raw_record_column_name: str | None = None,
         telemetry_descriptors: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(
-            file_pattern, schema, raw_record_column_name, telemetry_descriptors, _LOGICAL_FORMAT
-        )
+        super().__init__(file_pattern, schema, raw_record_column_name, telemetry_descriptors)
 
     def _GetTfExampleParserConfig(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Returns the configurations for `tf.io.parse_example`, and the tensor of each key.
@@ -85,6 +81,4 @@ class TFExampleBeamRecord(ExampleCollectionTFXIO):
         schema: SchemaSource | None = None,
         raw_record_column_name: str | None = None,
     ) -> None:
-        super().__init__(
-            schema, raw_record_column_name, telemetry_descriptors, _LOGICAL_FORMAT, physical_format
-        )
+        super().__init__(schema, raw_record_column_name, telemetry_descriptors, physical_format)

@@ -8,8 +8,6 @@ from tfrecord_beam.records.paths import FilePattern
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.tfxio.example_based_tfxio import ExampleCollectionTFXIO, ExampleFilesTFXIO
 
-_LOGICAL_FORMAT = "tf_sequence_example"
-
 
 class TFSequenceExampleRecord(ExampleFilesTFXIO):
     """Reads tf.SequenceExample records from TFRecord files.
@@ -47,9 +45,7 @@ class TFSequenceExampleRecord(ExampleFilesTFXIO):
         schema: SchemaSource | None = None,
         raw_record_column_name: str | None = None,
     ) -> None:
-        super().__init__(
-            file_pattern, schema, raw_record_column_name, telemetry_descriptors, _LOGICAL_FORMAT
-        )
+        super().__init__(file_pattern, schema, raw_record_column_name, telemetry_descriptors)
 
 
 class TFSequenceExampleBeamRecord(ExampleCollectionTFXIO):
@@ -81,6 +77,4 @@ class TFSequenceExampleBeamRecord(ExampleCollectionTFXIO):
         schema: SchemaSource | None = None,
         raw_record_column_name: str | None = None,
     ) -> None:
-        super().__init__(
-            schema, raw_record_column_name, telemetry_descriptors, _LOGICAL_FORMAT, physical_format
-        )
+        super().__init__(schema, raw_record_column_name, telemetry_descriptors, physical_format)
