@@ -20,7 +20,7 @@ from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem, check_name
 from tfrecord_beam.transforms.read import BeamSource, RawRecordBeamSource
-from tfrecord_beam.transforms.workers import LibraryDoFn
+from tfrecord_beam.transforms.workers import Apply
 from tfrecord_beam.transforms.write import WriteToTFRecord
 
 
@@ -57,7 +57,7 @@ class ConvertFiles(beam.PTransform):
         if conversion.target_format is Format.TFRECORD:
             return pipeline | _make_read(conversion) | self._write
         pairs = list(zip(conversion.paths, self._targets, strict=True))
-        convert = beam.ParDo(_ConvertFile(conversion, self._columns))
+        convert = beam.ParDo(Apply(_convert_file), conversion, self._columns)
         return (
             pipeline
             | "Files" >> beam.Create(pairs)
@@ -103,72 +103,59 @@ class _ReadFiles(beam.PTransform):
         self._conversion = conversion
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[pa.RecordBatch]:
-        read = beam.ParDo(_ReadPart(self._conversion))
+        conversion = self._conversion
         return (
             pipeline
-            | "Files" >> beam.Create(self._conversion.paths)
+            | "Files" >> beam.Create(conversion.paths)
             | "ReshuffleFiles" >> beam.Reshuffle()
-            | "Split" >> beam.ParDo(_SplitFile(self._conversion.source_format))
+            | "Split" >> beam.ParDo(Apply(_split_file), conversion.source_format)
             | "ReshuffleParts" >> beam.Reshuffle()
-            | "Read" >> read.with_output_types(pa.RecordBatch)
+            | "Read" >> beam.ParDo(Apply(_read_part), conversion).with_output_types(pa.RecordBatch)
         )
 
 
-class _SplitFile(LibraryDoFn):
+def _split_file(path: str, file_format: Format) -> Iterator[tuple[str, range | None]]:
     """Yields a path with the row groups to read, or None for the whole file."""
-
-    def __init__(self, file_format: Format) -> None:
-        self._format = file_format
-
-    def process(self, path: str) -> Iterator[tuple[str, range | None]]:
-        metrics.count_file(path)
-        if self._format is not Format.PARQUET:
-            yield path, None
-            return
-        for groups in split_row_groups(path, BeamFileSystem().open, MIN_RANGE_BYTES):
-            yield path, range(groups.start, groups.stop)
+    metrics.count_file(path)
+    if file_format is not Format.PARQUET:
+        yield path, None
+        return
+    for groups in split_row_groups(path, BeamFileSystem().open, MIN_RANGE_BYTES):
+        yield path, range(groups.start, groups.stop)
 
 
-class _ReadPart(LibraryDoFn):
-    def __init__(self, conversion: Conversion) -> None:
-        self._conversion = conversion
-
-    def process(self, part: tuple[str, range | None]) -> Iterator[pa.RecordBatch]:
-        path, row_groups = part
-        for batch in iter_file(
-            BeamFileSystem().open(path),
-            path,
-            self._conversion.source_format,
-            schema=self._conversion.schema,
-            columns=self._conversion.columns,
-            column_names=self._conversion.column_names,
-            row_groups=row_groups,
-        ):
-            metrics.count("batches")
-            metrics.count("records", batch.num_rows)
-            yield batch
+def _read_part(part: tuple[str, range | None], conversion: Conversion) -> Iterator[pa.RecordBatch]:
+    path, row_groups = part
+    for batch in iter_file(
+        BeamFileSystem().open(path),
+        path,
+        conversion.source_format,
+        schema=conversion.schema,
+        columns=conversion.columns,
+        column_names=conversion.column_names,
+        row_groups=row_groups,
+    ):
+        metrics.count("batches")
+        metrics.count("records", batch.num_rows)
+        yield batch
 
 
-class _ConvertFile(LibraryDoFn):
+def _convert_file(
+    pair: tuple[str, str], conversion: Conversion, columns: RecordColumns
+) -> Iterator[WrittenFile]:
     """Converts one TFRecord file to one of another format."""
-
-    def __init__(self, conversion: Conversion, columns: RecordColumns) -> None:
-        self._conversion = conversion
-        self._columns = columns
-
-    def process(self, pair: tuple[str, str]) -> Iterator[WrittenFile]:
-        path, target = pair
-        num_rows, num_bytes = write_file(
-            self._columns.iter_file(path, self._conversion, BeamFileSystem()),
-            self._columns.arrow,
-            target,
-            self._conversion.target_format,
-            BeamOutputFileSystem(),
-            compression=self._conversion.compression,
-            with_names=self._conversion.column_names is None,
-            overwrite=self._conversion.mode == "overwrite",
-            is_remade=True,
-        )
-        written = WrittenFile(target, num_rows, num_bytes)
-        metrics.count_written(written)
-        yield written
+    path, target = pair
+    num_rows, num_bytes = write_file(
+        columns.iter_file(path, conversion, BeamFileSystem()),
+        columns.arrow,
+        target,
+        conversion.target_format,
+        BeamOutputFileSystem(),
+        compression=conversion.compression,
+        with_names=conversion.column_names is None,
+        overwrite=conversion.mode == "overwrite",
+        is_remade=True,
+    )
+    written = WrittenFile(target, num_rows, num_bytes)
+    metrics.count_written(written)
+    yield written

@@ -25,7 +25,7 @@ from tfrecord_beam.transforms.corrupt import CORRUPT, ErrorHandler, take_corrupt
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.merge import Merge
 from tfrecord_beam.transforms.read import FileSource
-from tfrecord_beam.transforms.workers import LibraryDoFn
+from tfrecord_beam.transforms.workers import Apply
 
 
 class InferSchema(FileSource):
@@ -118,28 +118,21 @@ class InferSchema(FileSource):
     def _observe_files(self, source: Any) -> beam.PCollection[DatasetStatistics]:
         blocks, corrupt = self._read_blocks(source)
         collect = self._error_handler is not None
-        observe = beam.ParDo(_ObserveBlock(self._observer, self._inference, collect))
+        observe = beam.ParDo(Apply(_observe_block), self._observer, self._inference, collect)
         outputs = blocks | "Observe" >> observe.with_outputs(CORRUPT, main="statistics")
         self._handle_corrupt(corrupt, [outputs[CORRUPT]] if collect else [])
         return outputs.statistics
 
 
-class _ObserveBlock(LibraryDoFn):
-    def __init__(
-        self, observer: RecordObserver, options: InferenceOptions, collect_corrupt: bool
-    ) -> None:
-        self._observer = observer
-        self._options = options
-        self._collect_corrupt = collect_corrupt
-
-    def process(self, block: RecordBlock) -> Iterator[Any]:
-        corrupt: list[CorruptRecord] = []
-        statistics = DatasetStatistics(self._options)
-        on_corrupt = corrupt.append if self._collect_corrupt else None
-        self._observer.observe(block, statistics, on_corrupt)
-        metrics.count_kernel()
-        yield from take_corrupt(corrupt)
-        yield statistics
+def _observe_block(
+    block: RecordBlock, observer: RecordObserver, options: InferenceOptions, collect_corrupt: bool
+) -> Iterator[Any]:
+    corrupt: list[CorruptRecord] = []
+    statistics = DatasetStatistics(options)
+    observer.observe(block, statistics, corrupt.append if collect_corrupt else None)
+    metrics.count_kernel()
+    yield from take_corrupt(corrupt)
+    yield statistics
 
 
 def _observe_batch(batch: pa.RecordBatch, options: InferenceOptions) -> DatasetStatistics:

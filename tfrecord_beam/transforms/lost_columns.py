@@ -17,7 +17,7 @@ from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
-from tfrecord_beam.transforms.workers import LibraryDoFn
+from tfrecord_beam.transforms.workers import Apply
 
 _logger = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ class WarnOfLostColumns(beam.PTransform):
             lost
             | "InOneWindow" >> beam.WindowInto(GlobalWindows())
             | "Intersect" >> intersect.with_output_types(Lost)
-            | "Warn" >> beam.ParDo(_Warn(self.columns, self._find_known))
+            | "Warn" >> beam.ParDo(Apply(_warn), self.columns, self._find_known)
         )
 
 
@@ -81,19 +81,14 @@ def _intersect(lost: Iterable[Lost]) -> Lost:
     return min(files), functools.reduce(frozenset.intersection, names)
 
 
-class _Warn(LibraryDoFn):
-    def __init__(self, columns: Sequence[str], find_known: Callable[[str], list[str]]) -> None:
-        self._columns = columns
-        self._find_known = find_known
-
-    def process(self, element: Lost) -> tuple[()]:  # for None, Beam 2.60 logs a warning
-        file, names = element
-        if not names:
-            return ()
-        known: list[str] = []
-        with contextlib.suppress(OSError):  # the file may be gone by now
-            known = self._find_known(file)
-        if text := describe_lost([name for name in self._columns if name in names], known):
-            metrics.count("lost_columns", len(names))
-            _logger.warning(text)
+def _warn(lost: Lost, columns: Sequence[str], find_known: Callable[[str], list[str]]) -> tuple[()]:
+    file, names = lost
+    if not names:
         return ()
+    known: list[str] = []
+    with contextlib.suppress(OSError):  # the file may be gone by now
+        known = find_known(file)
+    if text := describe_lost([name for name in columns if name in names], known):
+        metrics.count("lost_columns", len(names))
+        _logger.warning(text)
+    return ()

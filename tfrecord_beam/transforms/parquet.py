@@ -17,7 +17,7 @@ from tfrecord_beam.transforms import (
     metrics,
 )
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
-from tfrecord_beam.transforms.workers import LibraryDoFn
+from tfrecord_beam.transforms.workers import Apply, LibraryDoFn
 
 
 class ReadParquet(beam.PTransform):
@@ -58,35 +58,28 @@ class ReadParquet(beam.PTransform):
         self._min_bytes = max(min_bundle_bytes, MIN_RANGE_BYTES)
 
     def expand(self, pipeline: beam.Pipeline) -> beam.PCollection[pa.RecordBatch]:
-        split = beam.ParDo(_SplitFile(self._min_bytes)).with_output_types(RowGroups)
+        match = beam.ParDo(Apply(_match_files), self._patterns)
+        split = beam.ParDo(Apply(_split_file), self._min_bytes)
         read = beam.ParDo(_ReadRowGroups(self._schema, self._batch_size))
         return (
             pipeline
             | "Impulse" >> beam.Impulse()
-            | "Match" >> beam.ParDo(_MatchFiles(self._patterns)).with_output_types(str)
+            | "Match" >> match.with_output_types(str)
             | "ReshuffleFiles" >> beam.Reshuffle()
-            | "Split" >> split
+            | "Split" >> split.with_output_types(RowGroups)
             | "ReshuffleRowGroups" >> beam.Reshuffle()
             | "Read" >> read.with_output_types(pa.RecordBatch)
         )
 
 
-class _MatchFiles(LibraryDoFn):
-    def __init__(self, patterns: tuple[str, ...]) -> None:
-        self._patterns = patterns
-
-    def process(self, _: bytes) -> Iterator[str]:
-        for file in match_files(self._patterns, BeamFileSystem()):
-            metrics.count_file(file.path)
-            yield file.path
+def _match_files(_: bytes, patterns: tuple[str, ...]) -> Iterator[str]:
+    for file in match_files(patterns, BeamFileSystem()):
+        metrics.count_file(file.path)
+        yield file.path
 
 
-class _SplitFile(LibraryDoFn):
-    def __init__(self, min_bytes: int) -> None:
-        self._min_bytes = min_bytes
-
-    def process(self, path: str) -> Iterator[RowGroups]:
-        yield from split_row_groups(path, BeamFileSystem().open, self._min_bytes)
+def _split_file(path: str, min_bytes: int) -> Iterator[RowGroups]:
+    return split_row_groups(path, BeamFileSystem().open, min_bytes)
 
 
 class _ReadRowGroups(LibraryDoFn):
