@@ -163,6 +163,9 @@ def test_floats_are_those_of_numpy(cells: list[str]) -> None:
         ([b"1.5", b"9223372036854775808"], STRING),
         ([b"1.5", b"12345678901234567890.5"], FLOAT),
         ([b"1", b"x"], STRING),
+        ([b"1"] * 50 + [b"x"], STRING),
+        ([b"1"] * 50 + [b".5"], FLOAT),
+        ([b"1.5"] * 50 + [b"x"], STRING),
         ([b"1", b"0x10"], STRING),
         ([b"nan", b"nan(1)"], STRING),
         ([b"1_000", b"2"], INT),
@@ -178,7 +181,10 @@ def test_types_grow_with_each_block() -> None:
     decoder = CsvDecoder(CsvFormat(["a", "b"]))
     types = decoder.infer(block_of(b"1,x\n"))
     assert types == (INT, STRING)
-    assert decoder.infer(block_of(b"2.5,3\n"), types) == (FLOAT, STRING)
+    larger = decoder.infer(block_of(b"2.5,3\n"), types)
+    assert larger == (FLOAT, STRING)
+    assert decoder.infer(block_of(b"1,x\n"), larger) == larger
+    assert decoder.infer(block_of(b"12345678901234567890,x\n"), larger) == (STRING, STRING)
     assert decoder.infer(block_of(b",\n"), types) == types
     with pytest.raises(DecodeError):  # although all is known
         decoder.infer(block_of(b"1\n"), (STRING, STRING))

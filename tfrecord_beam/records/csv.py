@@ -146,7 +146,7 @@ class CsvDecoder:
             if self._is_multivalent(number):
                 locate = self._locate(block, cells, number)
                 column = self._split(column, locate).flatten()
-            types[number] = max(types[number], infer_type(column))
+            types[number] = infer_type(column, types[number])
         return tuple(types)
 
     def decode(self, block: LineBlock, types: Sequence[ColumnType]) -> pa.RecordBatch:

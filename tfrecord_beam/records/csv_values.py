@@ -25,6 +25,9 @@ _SHOWN_BYTES = 40
 _MIN_LONG_DIGITS = 19
 """Minimum number of digits of an integer that does not fit into 64 bits."""
 
+_FIRST_CELLS = 16
+"""Number of cells that Python looks at before Arrow tries to convert a column."""
+
 _INFINITY = (b"inf", b"infinity")
 
 Locate = Callable[[int], Location]
@@ -57,23 +60,23 @@ ARROW_TYPES = {
 }
 
 
-def infer_type(cells: pa.Array) -> ColumnType:
-    """Returns the type of a column: the largest of its cells' types.
+def infer_type(cells: pa.Array, known: ColumnType = ColumnType.UNKNOWN) -> ColumnType:
+    """Returns the type of a column: the largest of its cells' types and the known one.
 
     >>> infer_type(pa.array([b"1", b" 2.5", None], pa.large_binary()))
     <ColumnType.FLOAT: 1>
 
     Args:
       cells: `large_binary`.
+      known: the type of the column's cells in other blocks.
     """
     cells = cells.drop_null()
-    if not len(cells):
-        return ColumnType.UNKNOWN
-    column_type = infer_cell(cells[0].as_py())
-    if column_type == ColumnType.STRING:
+    # Arrow is slow to fail: it makes an error for each cell. The first cells avoid most of that.
+    column_type = max([known, *map(infer_cell, cells[:_FIRST_CELLS].to_pylist())])
+    if column_type == ColumnType.STRING or not len(cells):
         return column_type
-    if _cast(cells, pa.int64()) is not None:
-        return ColumnType.INT
+    if column_type == ColumnType.INT and _cast(cells, pa.int64()) is not None:
+        return column_type
     if _cast(cells, pa.float64()) is not None and not _has_odd_integer(cells):
         return ColumnType.FLOAT
     for cell in cells.unique().to_pylist():
