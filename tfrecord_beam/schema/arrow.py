@@ -139,7 +139,7 @@ def decode_plan(
         column has the name of another column.
       ValueError: the record type does not exist.
     """
-    check_record_type(record_type)
+    check_choice("record_type", record_type, RecordType)
     if record_type == "ByteArray":
         return _byte_array_plan(schema, columns, raw_record_column)
     if record_type != "Example":
@@ -163,11 +163,6 @@ def _byte_array_plan(
         )
     check_raw_record_column(raw_record_column, ())
     return DecodePlan((), raw_record_column or BYTE_ARRAY_COLUMN)
-
-
-def check_record_type(record_type: str) -> None:
-    """Raises ValueError if the record type does not exist."""
-    check_choice("record_type", record_type, RecordType)
 
 
 def project_batch(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:

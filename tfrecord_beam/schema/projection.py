@@ -6,18 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.schema.column_path import ColumnPath
 from tfrecord_beam.schema.names import as_names, check_known
 from tfrecord_beam.schema.representation_inference import (
     infer_tensor_representations_from_mixed_schema,
 )
-from tfrecord_beam.schema.representations import (
-    feature_paths,
-    path_list,
-    set_tensor_representations,
-    source_columns,
-)
+from tfrecord_beam.schema.representations import find_sources, set_tensor_representations
 
 
 def project_tensor_representations(
@@ -41,13 +35,7 @@ def project_tensor_representations(
     representations = infer_tensor_representations_from_mixed_schema(schema)
     check_known(names, representations, "tensors")
     wanted = {name: representations[name] for name in names}
-    paths = {path for r in wanted.values() for path in source_columns(r)}
-    missing = paths.difference(feature_paths(schema))
-    if missing:
-        raise SchemaError(
-            "Expected tensor representations over features of the schema, "
-            f"found the columns {path_list(missing)}"
-        )
+    paths = find_sources(wanted, schema)
     result = schema_pb2.Schema(feature=_cut_features(schema.feature, paths, ColumnPath(())))
     set_tensor_representations(result, wanted)
     return result

@@ -79,22 +79,6 @@ def source_value_column(representation: schema_pb2.TensorRepresentation) -> Colu
     return ColumnPath(getattr(representation, kind).column_name)
 
 
-def feature_paths(schema: schema_pb2.Schema) -> list[ColumnPath]:
-    """Returns the paths of all features of `schema`; for a STRUCT those of its fields."""
-    return list(_feature_paths(schema.feature, ColumnPath(())))
-
-
-def _feature_paths(
-    features: Iterable[schema_pb2.Feature], parent: ColumnPath
-) -> Iterator[ColumnPath]:
-    for feature in features:
-        path = parent.child(feature.name)
-        if feature.type == schema_pb2.FeatureType.STRUCT:
-            yield from _feature_paths(feature.struct_domain.feature, path)
-        else:
-            yield path
-
-
 def validate_tensor_representations(schema: schema_pb2.Schema, group: str = DEFAULT_GROUP) -> None:
     """Checks that the explicit representations of `group` cover the features exactly.
 
@@ -104,20 +88,44 @@ def validate_tensor_representations(schema: schema_pb2.Schema, group: str = DEFA
     """
     check_known([group], schema.tensor_representation_group, "a tensor representation group")
     representations = get_tensor_representations(schema, group) or {}
-    sources = {path for r in representations.values() for path in source_columns(r)}
-    features = set(feature_paths(schema))
-    if sources - features:
-        raise SchemaError(
-            "Expected tensor representations over features of the schema, "
-            f"found the columns {path_list(sources - features)}"
-        )
-    if features - sources:
+    unused = set(_feature_paths(schema.feature)) - find_sources(representations, schema)
+    if unused:
         raise SchemaError(
             "Expected each feature of the schema in a tensor representation, "
-            f"found none for {path_list(features - sources)}"
+            f"found none for {_path_list(unused)}"
         )
 
 
-def path_list(paths: set[ColumnPath]) -> str:
+def find_sources(
+    representations: Mapping[str, schema_pb2.TensorRepresentation], schema: schema_pb2.Schema
+) -> set[ColumnPath]:
+    """Returns the columns that tensors are made of.
+
+    Raises:
+      SchemaError: a column is not a feature of `schema`.
+    """
+    sources = {path for r in representations.values() for path in source_columns(r)}
+    unknown = sources.difference(_feature_paths(schema.feature))
+    if unknown:
+        raise SchemaError(
+            "Expected tensor representations over features of the schema, "
+            f"found the columns {_path_list(unknown)}"
+        )
+    return sources
+
+
+def _feature_paths(
+    features: Iterable[schema_pb2.Feature], parent: tuple[str, ...] = ()
+) -> Iterator[ColumnPath]:
+    """Yields the paths of features; for a STRUCT those of its fields."""
+    for feature in features:
+        path = ColumnPath((*parent, feature.name))
+        if feature.type == schema_pb2.FeatureType.STRUCT:
+            yield from _feature_paths(feature.struct_domain.feature, path)
+        else:
+            yield path
+
+
+def _path_list(paths: set[ColumnPath]) -> str:
     """Returns column paths as a list for error texts."""
     return ", ".join(repr(str(path)) for path in sorted(paths))

@@ -55,30 +55,18 @@ def iter_file(
     """
     try:
         with reading(path, file_format):
-            for batch in _iter_batches(
-                raw, path, file_format, schema, columns, column_names, row_groups
-            ):
+            if file_format is Format.CSV:
+                batches = iter_csv(raw, path, schema, column_names)
+            elif file_format is Format.JSON:
+                batches = _iter_json(raw, path, row_types(schema))
+            elif file_format is Format.PARQUET:
+                batches = iter_parquet(raw, columns=columns, row_groups=row_groups)
+            else:
+                batches = _iter_arrow(raw)
+            for batch in batches:
                 yield batch if columns is None else project_batch(batch, columns)
     finally:
         raw.close()
-
-
-def _iter_batches(
-    raw: BinaryFile,
-    path: str,
-    file_format: Format,
-    schema: schema_pb2.Schema | None,
-    columns: Sequence[str] | None,
-    column_names: Sequence[str] | None,
-    row_groups: range | None,
-) -> Iterator[pa.RecordBatch]:
-    if file_format is Format.CSV:
-        return iter_csv(raw, path, schema, column_names)
-    if file_format is Format.JSON:
-        return _iter_json(raw, path, row_types(schema))
-    if file_format is Format.PARQUET:
-        return iter_parquet(raw, columns=columns, row_groups=row_groups)
-    return _iter_arrow(raw)
 
 
 def _iter_arrow(raw: BinaryFile) -> Iterator[pa.RecordBatch]:
