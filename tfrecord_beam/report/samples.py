@@ -19,7 +19,7 @@ from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.schema.building import Path
 from tfrecord_beam.schema.content import MIN_IMAGE_BYTES, find_image_type, find_images
 from tfrecord_beam.schema.encoding import kind_of
-from tfrecord_beam.schema.lists import is_list
+from tfrecord_beam.schema.lists import flatten_all, is_list, row_of
 from tfrecord_beam.schema.statistics import PlaceOf
 
 MAX_ROWS = 5
@@ -105,11 +105,7 @@ def first_images(path: Path, column: pa.Array, place_of: PlaceOf) -> Iterator[Im
 
 
 def _find_images(path: Path, column: pa.Array, place_of: PlaceOf) -> Iterator[Image]:
-    parents = []
-    values = column
-    while is_list(values.type):
-        parents.append(pc.list_parent_indices(values))
-        values = values.flatten()
+    values = flatten_all(column)
     lengths = pc.binary_length(values)
     if (pc.max(lengths).as_py() or 0) < MIN_IMAGE_BYTES:
         return
@@ -118,10 +114,7 @@ def _find_images(path: Path, column: pa.Array, place_of: PlaceOf) -> Iterator[Im
         data = values[index].as_py()
         media_type = find_image_type(data)
         if media_type in _SHOWN:
-            row = index
-            for each in reversed(parents):
-                row = each[row].as_py()
-            yield Image(place(place_of(row)), path, media_type, data)
+            yield Image(place(place_of(row_of(column, index))), path, media_type, data)
 
 
 def show(value: pa.Scalar) -> str:

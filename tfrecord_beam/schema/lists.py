@@ -37,6 +37,25 @@ def unnest(data_type: pa.DataType) -> tuple[list[int], pa.DataType]:
     return levels, data_type
 
 
+def flatten_all(column: pa.Array) -> pa.Array:
+    """Returns the values of a column in one array, whatever its levels of lists."""
+    while is_list(column.type):
+        column = column.flatten()
+    return column
+
+
+def row_of(column: pa.Array, index: int) -> int:
+    """Returns the row that holds a value, given its index in `flatten_all`.
+
+    >>> row_of(pa.array([[[1], [2]], [], [[3, 4]]]), 3)
+    2
+    """
+    if not is_list(column.type):
+        return index
+    row: int = pc.list_parent_indices(column)[row_of(column.flatten(), index)].as_py()
+    return row
+
+
 class FlatLists(NamedTuple):
     """The elements of lists, contiguous and without those below null lists.
 

@@ -19,7 +19,7 @@ from tfrecord_beam.options import MAX_INT, check_bool, check_choice, check_int, 
 from tfrecord_beam.schema.building import Path
 from tfrecord_beam.schema.content import Content
 from tfrecord_beam.schema.encoding import kind_of, to_features
-from tfrecord_beam.schema.lists import is_list, list_depth
+from tfrecord_beam.schema.lists import flatten_all, is_list, list_depth, row_of
 from tfrecord_beam.schema.names import check_distinct
 
 OnConflict = Literal["error", "drop"]
@@ -281,21 +281,11 @@ def feature_columns(batch: pa.RecordBatch) -> Iterator[FeatureColumn]:
 
 def _to_features(name: str, column: pa.Array, *, is_feature_list: bool = False) -> pa.Array:
     features = to_features(name, column, is_feature_list=is_feature_list)
-    values = features
-    while is_list(values.type):
-        values = values.flatten()
+    values = flatten_all(features)
     if is_list(features.type) and values.null_count and not pa.types.is_null(values.type):
-        row = _row_of(features, pc.index(values.is_valid(), False).as_py())
+        row = row_of(features, pc.index(values.is_valid(), False).as_py())
         raise EncodeError(
             f"Expected no null among the values of feature {name!r}, found one",
             Location(record=row, feature=name),
         )
     return features
-
-
-def _row_of(column: pa.Array, index: int) -> int:
-    """Returns the row that contains a value, given its index among the values of all rows."""
-    if not is_list(column.type):
-        return index
-    row: int = pc.list_parent_indices(column)[_row_of(column.flatten(), index)].as_py()
-    return row
