@@ -51,6 +51,10 @@ class CorruptRecord:
         return render(self.reason, Location(self.file, self.offset, self.record))
 
 
+def ignore_corrupt(_: CorruptRecord) -> None:
+    """The error handler of a reader that skips corrupt records without a word."""
+
+
 def check_error_options(error_handler: object, max_corrupt_records: int | None) -> None:
     """Raises ValueError for a `max_corrupt_records` that is out of range or has no handler."""
     check_int("max_corrupt_records", max_corrupt_records, least=0, optional=True)

@@ -27,7 +27,7 @@ from tfrecord_beam.kernel.plan import (
 from tfrecord_beam.kernel.reference.protos import ExampleList, SequenceExample
 from tfrecord_beam.options import check_choice
 from tfrecord_beam.records.block import Int64Array, RecordBlock
-from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.corruption import ignore_corrupt
 from tfrecord_beam.records.decode import (
     MAX_CELLS,
     OnCorrupt,
@@ -153,7 +153,7 @@ def infer_for_reading(
       find_text: distinguish text from other bytes.
       file_system: where the files are.
     """
-    on_corrupt = _skip if skip_corrupt else None
+    on_corrupt = ignore_corrupt if skip_corrupt else None
     blocks = iter_blocks(path, options, on_corrupt=on_corrupt, file_system=file_system)
     observer = RecordObserver(record_type, columns)
     inference = InferenceOptions(content_domains=find_text)
@@ -170,10 +170,6 @@ def infer_for_reading(
 def _names_in_paths(path: FilePattern, file_system: FileSystem) -> set[str]:
     files = match_files(normalize_patterns(path), file_system)
     return {name for file in files for name in parse_path(file.path)}
-
-
-def _skip(_: CorruptRecord) -> None:
-    pass
 
 
 def observe_blocks(

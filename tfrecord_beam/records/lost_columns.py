@@ -9,7 +9,7 @@ import pyarrow as pa
 from tfrecord_beam.caller import warn_caller
 from tfrecord_beam.errors import render
 from tfrecord_beam.kernel.plan import RecordType
-from tfrecord_beam.records.corruption import CorruptRecord
+from tfrecord_beam.records.corruption import ignore_corrupt
 from tfrecord_beam.records.files import DIRECT, iter_blocks
 from tfrecord_beam.records.partition_columns import PartitionColumns, choose_decoder
 from tfrecord_beam.records.paths import FilePattern, FileSystem
@@ -87,13 +87,10 @@ def first_columns(
       partition_columns: whether folders give columns.
       file_system: where the files are.
     """
-
-    def pass_over(record: CorruptRecord) -> None: ...
-
     plan = decode_plan(None, record_type=record_type)
     decoder = choose_decoder(plan, record_type, partition_columns, only_planned=False)
-    for block in iter_blocks(path, options, on_corrupt=pass_over, file_system=file_system):
-        for batch in decoder.iter_block(block, pass_over):
+    for block in iter_blocks(path, options, on_corrupt=ignore_corrupt, file_system=file_system):
+        for batch in decoder.iter_block(block, ignore_corrupt):
             return [name for name, _ in _columns(batch)]
     return []
 
