@@ -55,6 +55,17 @@ def test_binary_schema_without_control_bytes_is_loaded(tmp_path: pathlib.Path) -
     assert load_schema(path) == schema
 
 
+def test_binary_schema_that_is_a_comment_as_text_is_loaded(tmp_path: pathlib.Path) -> None:
+    schema = schema_pb2.Schema(feature=[{"name": "#features", "type": "INT"}])
+    data = schema.SerializeToString()
+    assert text_format.Parse(data, schema_pb2.Schema()) == schema_pb2.Schema()
+    path = tmp_path / "schema.pb"
+    path.write_bytes(data)
+    assert load_schema(path) == schema
+    path.write_bytes(b"\n# no feature yet\n")
+    assert load_schema(path) == schema_pb2.Schema()
+
+
 @pytest.mark.parametrize("name", ["none.pbtxt", "none.json", "none.parquet"])
 def test_missing_file_is_not_found(tmp_path: pathlib.Path, name: str) -> None:
     path = tmp_path / name

@@ -13,10 +13,12 @@ def format_number(number: float) -> str:
 
     >>> format_number(48842), format_number(38.64358543876172), format_number(17031400000.5)
     ('48,842', '38.6436', '17,031,400,000')
+    >>> format_number(999999.9)
+    '1,000,000'
     """
     if isinstance(number, int):
         return f"{number:,}"
-    if abs(number) < 10**_MOST_DIGITS and (abs(number) >= 10**6 or number == int(number)):
+    if abs(number) < 10**_MOST_DIGITS and (abs(number) >= 10**6 - 0.5 or number == int(number)):
         return f"{number:,.0f}"
     return f"{number:,.6g}"
 

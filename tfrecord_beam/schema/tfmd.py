@@ -222,15 +222,18 @@ def _parse_json(data: bytes) -> schema_pb2.Schema:
 
 
 def _parse_text_or_binary(data: bytes) -> schema_pb2.Schema:
-    # Text first: no serialized schema with a feature in it also parses as text.
+    # Text first. Binary may parse as text only if all of it is a comment: of a name with "#".
     try:
-        return text_format.Parse(data, schema_pb2.Schema())
+        schema = text_format.Parse(data, schema_pb2.Schema())
+        if schema.ListFields():
+            return schema
     except (text_format.ParseError, UnicodeDecodeError):
-        try:
+        with contextlib.suppress(DecodeError):
             return _parse_binary(data)
-        except DecodeError:
-            pass
         raise
+    with contextlib.suppress(DecodeError):
+        return _parse_binary(data)
+    return schema
 
 
 def _parse_binary(data: bytes) -> schema_pb2.Schema:
