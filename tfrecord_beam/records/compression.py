@@ -28,6 +28,7 @@ from tfrecord_beam.records.decompression import (
     ByteStream,
     DecoderStream,
     Inflater,
+    read_exactly,
 )
 
 HEAD_BYTES = 4096
@@ -110,6 +111,13 @@ def detect_codec(head: bytes, name: str) -> str:
     if _is_zlib(head):
         return "zlib"
     return codec_of_name(name)
+
+
+def read_codec(raw: BinaryFile, name: str) -> str:
+    """Returns the codec of an open file, as `detect_codec`, and goes back to its start."""
+    head = read_exactly(raw, HEAD_BYTES)
+    raw.seek(0)
+    return detect_codec(head, name)
 
 
 def codec_of_name(name: str) -> str:

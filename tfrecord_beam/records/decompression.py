@@ -44,6 +44,15 @@ class BinaryFile(Protocol):
     def close(self) -> None: ...
 
 
+def read_exactly(raw: BinaryFile, size: int) -> bytes:
+    """Returns the next `size` bytes of a file, fewer only at the end."""
+    parts = []
+    while size and (part := raw.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
 class ByteStream(Protocol):
     """A content that is read once, from its start."""
 

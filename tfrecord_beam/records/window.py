@@ -16,8 +16,8 @@ import sys
 from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError, Location
 from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES, MAX_FRAME_BYTES
-from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
-from tfrecord_beam.records.decompression import BinaryFile
+from tfrecord_beam.records.compression import open_decompressed, read_codec
+from tfrecord_beam.records.decompression import BinaryFile, read_exactly
 
 NO_STOP = sys.maxsize
 
@@ -66,8 +66,7 @@ class Window:
         self._chunk_bytes = chunk_bytes
         self._step_bytes = min(first_bytes or chunk_bytes, chunk_bytes)
         if codec == "auto":
-            codec = detect_codec(_read_exactly(raw, HEAD_BYTES), path)
-            raw.seek(0)
+            codec = read_codec(raw, path)
         self.codec = codec
         self._position = 0
         self.end: int | None = None
@@ -240,7 +239,7 @@ class Window:
                 break
             crc = kernel.crc32c(scratch[:count], crc)
             left -= count
-        stored = _read_exactly(self._raw, FOOTER_BYTES)
+        stored = read_exactly(self._raw, FOOTER_BYTES)
         self._raw.seek(here)
         return int.from_bytes(stored, "little"), kernel.masked_crc32c(b"", crc)
 
@@ -250,15 +249,3 @@ def _find_end(raw: BinaryFile) -> int | None:
     size = raw.seek(0, os.SEEK_END)
     is_more = bool(raw.read(1))
     return None if is_more and raw.seek(0, os.SEEK_END) == size else size
-
-
-def _read_exactly(raw: BinaryFile, size: int) -> bytes:
-    """Returns the next `size` bytes, fewer only at the end."""
-    parts = []
-    while size:
-        part = raw.read(size)
-        if not part:
-            break
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tfrecord_beam.records.compression import resolve_codec
+from tfrecord_beam.records.compression import read_codec, resolve_codec
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.paths import FileEntry, FileSystem
 from tfrecord_beam.records.reader import SEARCHED, ReadOptions
-from tfrecord_beam.records.window import CHUNK_BYTES, Window
 
 MAX_CORRUPT = 100
 """How many corrupt places are listed."""
@@ -44,14 +44,12 @@ class FileSummary:
 
 
 def look_at_file(entry: FileEntry, file_system: FileSystem, options: ReadOptions) -> FileSummary:
-    """Returns the size and the compression of a file, for which its beginning is read."""
-    raw = file_system.open(entry.path)
-    try:
-        codec = resolve_codec(options.compression)
-        window = Window(raw, entry.path, codec=codec, start=0, chunk_bytes=CHUNK_BYTES)
-        return FileSummary(entry.size, window.codec)
-    finally:
-        raw.close()
+    """Returns the size and the compression of a file, detected from its beginning if necessary."""
+    codec = resolve_codec(options.compression)
+    if codec == "auto":
+        with contextlib.closing(file_system.open(entry.path)) as raw:
+            codec = read_codec(raw, entry.path)
+    return FileSummary(entry.size, codec)
 
 
 class CorruptPlace(NamedTuple):
