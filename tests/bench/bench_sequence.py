@@ -37,7 +37,7 @@ def _decode_block(record_type: RecordType, data: bytes) -> int:
     scan = kernel.scan(data)
     spans = np.asarray(scan.offsets), np.asarray(scan.lengths)
     block = RecordBlock("memory", 0, memoryview(data), *spans)
-    return _make_decoder(record_type).decode_block(block).num_rows
+    return sum(batch.num_rows for batch in _make_decoder(record_type).iter_block(block))
 
 
 def _decode_records(decode: Decode, records: Sequence[bytes]) -> int:

@@ -42,7 +42,7 @@ def rows(batch: pa.RecordBatch) -> list[dict[str, object]]:
 
 def test_both_ways_give_the_same_batch() -> None:
     decoder = RecordDecoder(PLAN)
-    of_block = decoder.decode_block(block_of(RECORDS, start=1))
+    [of_block] = decoder.iter_block(block_of(RECORDS, start=1))
     of_records = decoder.decode_records(RECORDS)
     assert of_block.equals(of_records)
     assert of_block.to_pylist() == rows(of_block)
@@ -52,17 +52,18 @@ def test_both_ways_give_the_same_batch() -> None:
 def test_no_records() -> None:
     decoder = RecordDecoder(PLAN)
     empty = block_of(RECORDS, start=1).until(0)
-    assert decoder.decode_block(empty).num_rows == decoder.decode_records([]).num_rows == 0
+    assert not list(decoder.iter_block(empty))
+    assert decoder.decode_records([]).num_rows == 0
 
 
 def test_error_in_a_block_says_where() -> None:
     starts = frame_starts([b"skipped", *MIXED])
     expected = f"parse as one - at {FILE}:{starts[2]} "
     with pytest.raises(DecodeError, match=expected) as caught:
-        RecordDecoder(PLAN).decode_block(block_of(MIXED, start=1))
+        next(RecordDecoder(PLAN).iter_block(block_of(MIXED, start=1)))
     assert caught.value.record is None
     with pytest.raises(DecodeError, match=f"parse as one - at {FILE}:0, record 0 "):
-        RecordDecoder(PLAN).decode_block(block_of(MIXED))  # The record b"skipped".
+        next(RecordDecoder(PLAN).iter_block(block_of(MIXED)))  # The record b"skipped".
 
 
 def test_error_in_a_list_tells_the_index() -> None:
@@ -73,7 +74,7 @@ def test_error_in_a_list_tells_the_index() -> None:
 def test_bad_records_go_aside_with_their_places() -> None:
     starts = frame_starts([b"skipped", *MIXED])
     corrupt: list[CorruptRecord] = []
-    batch = RecordDecoder(PLAN).decode_block(block_of(MIXED, start=1), corrupt.append)
+    [batch] = RecordDecoder(PLAN).iter_block(block_of(MIXED, start=1), corrupt.append)
     assert batch.column("id").flatten().to_pylist() == [0, 2, 3, 5]
     assert batch.to_pylist() == rows(batch)
     assert [(each.file, each.offset, each.record) for each in corrupt] == [
@@ -97,7 +98,7 @@ def test_bad_records_of_a_list_go_aside() -> None:
 
 def test_number_of_a_bad_record_counts_from_the_start_of_the_file() -> None:
     corrupt: list[CorruptRecord] = []
-    RecordDecoder(PLAN).decode_block(block_of(MIXED), corrupt.append)
+    assert list(RecordDecoder(PLAN).iter_block(block_of(MIXED), corrupt.append))
     assert [each.record for each in corrupt] == [0, 2, 5]
 
 
@@ -143,7 +144,7 @@ def test_more_columns_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(MemoryError, match=text):
         decoder.decode_records(RECORDS)
     with pytest.raises(MemoryError, match=f"{text} 7 records, found too little"):
-        decoder.decode_block(block_of(RECORDS))
+        next(decoder.iter_block(block_of(RECORDS)))
 
 
 def test_columns_of_one_name_are_refused() -> None:
@@ -159,11 +160,11 @@ def test_columns_of_one_name_are_refused() -> None:
 def test_parts_of_a_block_are_the_block(
     monkeypatch: pytest.MonkeyPatch, max_cells: int, start: int
 ) -> None:
-    monkeypatch.setattr("tfrecord_beam.records.decode.MAX_CELLS", max_cells)
     decoder, block = RecordDecoder(PLAN), block_of(MIXED, start)
     whole_corrupt: list[CorruptRecord] = []
     corrupt: list[CorruptRecord] = []
-    whole = decoder.decode_block(block, whole_corrupt.append)
+    [whole] = decoder.iter_block(block, whole_corrupt.append)
+    monkeypatch.setattr("tfrecord_beam.records.decode.MAX_CELLS", max_cells)
     parts = list(decoder.iter_block(block, corrupt.append))
     assert pa.Table.from_batches(parts).combine_chunks().to_batches() == [whole]
     assert corrupt == whole_corrupt

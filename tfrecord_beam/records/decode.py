@@ -54,10 +54,10 @@ class RecordDecoder:
     ) -> tuple[type[RecordDecoder], tuple[RecordPlan, RecordType]]:
         return RecordDecoder, (self._plan, self._record_type)
 
-    def decode_block(
+    def iter_block(
         self, block: RecordBlock, on_corrupt: OnCorrupt | None = None
-    ) -> pa.RecordBatch:
-        """Returns the batch of a block's records, one row each.
+    ) -> Iterator[pa.RecordBatch]:
+        """Yields the records of a block as one batch, or as several of at most `MAX_CELLS`.
 
         Args:
           block: the records.
@@ -66,39 +66,27 @@ class RecordDecoder:
 
         Raises:
           DecodeError: a record that cannot be decoded, with its file and offset.
-          MemoryError: rows times columns are too many.
+          MemoryError: its columns are too many.
         """
-        return self._decode_block(block, on_corrupt, None)[0]
-
-    def iter_block(
-        self, block: RecordBlock, on_corrupt: OnCorrupt | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """Yields `decode_block`'s batch, or several if it would have more than `MAX_CELLS`."""
         while block.num_records:
-            batch, looked_at = self._decode_block(block, on_corrupt, MAX_CELLS)
+            try:
+                exportable, failures = self._decoder.decode(
+                    block.data,
+                    block.offsets,
+                    block.lengths,
+                    collect_failures=on_corrupt is not None,
+                    max_cells=MAX_CELLS,
+                )
+            except DecodeError as error:
+                raise locate_in_block(error, block) from None
+            except MemoryError:
+                raise _out_of_memory(block.num_records) from None
+            for failure in failures:
+                located = locate_in_block(decode_error(failure, self._record_type), block)
+                report_corrupt(located, block.payload(failure.record), on_corrupt)
+            batch = pa.record_batch(exportable)
             yield batch
-            block = block.after(looked_at)
-
-    def _decode_block(
-        self, block: RecordBlock, on_corrupt: OnCorrupt | None, max_cells: int | None
-    ) -> tuple[pa.RecordBatch, int]:
-        try:
-            exportable, failures = self._decoder.decode(
-                block.data,
-                block.offsets,
-                block.lengths,
-                collect_failures=on_corrupt is not None,
-                max_cells=max_cells,
-            )
-        except DecodeError as error:
-            raise locate_in_block(error, block) from None
-        except MemoryError:
-            raise _out_of_memory(block.num_records) from None
-        for failure in failures:
-            located = locate_in_block(decode_error(failure, self._record_type), block)
-            report_corrupt(located, block.payload(failure.record), on_corrupt)
-        batch = pa.record_batch(exportable)
-        return batch, batch.num_rows + len(failures)
+            block = block.after(batch.num_rows + len(failures))
 
     def decode_records(
         self, records: Sequence[Buffer], on_corrupt: OnCorrupt | None = None
