@@ -156,12 +156,6 @@ class CsvTFXIO(_CsvBase):
         )
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
-        """Yields record batches, read without Beam.
-
-        Raises:
-          ValueError: an option is out of range.
-          FileNotFoundError: a pattern matches no file.
-        """
         check_options(options)
         decoder = CsvDecoder(self._format)
         types = self._find_types() or self._infer_types(decoder)

@@ -121,12 +121,6 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
         )
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
-        """Yields record batches, read without Beam.
-
-        Raises:
-          ValueError: an option is out of range.
-          FileNotFoundError: a pattern matches no file.
-        """
         check_options(options)
         if self._schema is None:
             # Without a schema, rows of different batches must be decoded together to be combined.

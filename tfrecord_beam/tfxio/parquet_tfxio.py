@@ -96,12 +96,6 @@ class ParquetTFXIO(SchemaBasedTFXIO):
         )
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
-        """Yields record batches, read without Beam.
-
-        Raises:
-          ValueError: an option is out of range.
-          FileNotFoundError: a pattern matches no file.
-        """
         check_options(options)
         schema = self.ArrowSchema()
         open_file = DirectFileSystem().open

@@ -115,12 +115,6 @@ class RawTfRecordTFXIO(_RawRecordBase):
         return self._block_source(self._file_pattern, None, batch_size, "ByteArray")
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
-        """Yields record batches, read without Beam.
-
-        Raises:
-          ValueError: an option is out of range.
-          FileNotFoundError: a pattern matches no file.
-        """
         check_options(options)
         return read_epochs(self._file_pattern, self._read_files, options)
 

@@ -33,6 +33,8 @@ class TFXIO(abc.ABC):
         """Yields record batches, read without Beam.
 
         Raises:
+          ValueError: an option is out of range.
+          FileNotFoundError: a pattern matches no file.
           NotImplementedError: this class cannot do that.
         """
         raise NotImplementedError(f"{type(self).__name__} reads record batches only with Beam")
