@@ -38,7 +38,7 @@ def test_nothing_to_draw(numbers: list[int]) -> None:
 def test_a_bar_for_each_integer() -> None:
     chart = make([1, 2, 2, 2, 2, 4])
     assert bars(chart) == [(0, 12), (60, 48), (180, 12)]
-    assert (chart.least, chart.most, chart.is_log) == ("1", "4", False)
+    assert (chart.minimum, chart.maximum, chart.is_log) == ("1", "4", False)
     assert chart.description == ("4 bars from 1 to 4; the highest, at 2, holds 4 of 6")
 
 
@@ -49,9 +49,12 @@ def test_nothing_to_draw_of_numbers_that_are_one_double(first: int) -> None:
 
 def test_ends_can_be_told_apart() -> None:
     chart = make([-1, -0.9999999], np.float32)
-    assert (chart.least, chart.most) == ("-1", "-0.999999881")
+    assert (chart.minimum, chart.maximum) == ("-1", "-0.999999881")
     chart = make([2**62, 2**63 - 1])
-    assert (chart.least, chart.most) == ("4,611,686,018,427,387,904", "9,223,372,036,854,775,807")
+    assert (chart.minimum, chart.maximum) == (
+        "4,611,686,018,427,387,904",
+        "9,223,372,036,854,775,807",
+    )
 
 
 def test_the_last_bar_is_used() -> None:
@@ -92,7 +95,7 @@ def test_below_zero() -> None:
 def test_by_ratio_where_most_would_be_in_one_bar() -> None:
     chart = make([1] * 50 + [0] * 7 + [10**3, 10**6])
     assert chart.is_log
-    assert (chart.least, chart.most) == ("1", "1,000,000")
+    assert (chart.minimum, chart.maximum) == ("1", "1,000,000")
     assert [round(x) for x, _ in bars(chart)] == [0, 120, 230]
     assert "each of the same ratio" in chart.description
 

@@ -18,7 +18,7 @@ FLOAT32 = st.floats(width=32)
 
 def facts(summary: NumberSummary) -> tuple[Any, ...]:
     fields = (summary.count, summary.zeros, summary.nans, summary.infinities)
-    numbers = summary.least, summary.most, summary.total, summary.mean
+    numbers = summary.extremes, summary.total, summary.mean
     return (*fields, *numbers, state(summary.histogram))
 
 
@@ -35,8 +35,7 @@ def test_of_ints(numbers: list[int]) -> None:
     summary = of(numbers, np.int64)
     assert summary.count == summary.num_finite == summary.histogram.counts.sum() == len(numbers)
     assert summary.zeros == numbers.count(0)
-    assert summary.least == min(numbers, default=None)
-    assert summary.most == max(numbers, default=None)
+    assert summary.extremes == ((min(numbers), max(numbers)) if numbers else None)
     assert summary.total == sum(numbers)
     assert summary.mean == (sum(numbers) / len(numbers) if numbers else None)
 
@@ -53,8 +52,7 @@ def test_of_floats(numbers: list[float]) -> None:
     assert summary.infinities == sum(map(math.isinf, numbers))
     assert summary.zeros == finite.count(0)
     assert summary.num_finite == summary.histogram.counts.sum() == len(finite)
-    assert summary.least == min(finite, default=None)
-    assert summary.most == max(finite, default=None)
+    assert summary.extremes == ((min(finite), max(finite)) if finite else None)
     assert summary.total == sum(map(Fraction, finite))
 
 

@@ -22,7 +22,7 @@ def test_frequencies() -> None:
     summary = of([b"b", b"a", b"b", b"", b"c"])
     assert summary.frequencies == {b"": 1, b"a": 1, b"b": 2, b"c": 1}
     assert summary.most_frequent(2) == [(b"b", 2), (b"", 1)]
-    assert (summary.lengths.least, summary.lengths.most) == (0, 1)
+    assert summary.lengths.extremes == (0, 1)
 
 
 def test_without_values() -> None:

@@ -1,4 +1,4 @@
-"""Draws histograms: the bars of a chart, as the path of an SVG in a template."""
+"""Draws histograms as SVG paths."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from tfrecord_beam.report.numbers import NumberSummary
 
 WIDTH = 240
 HEIGHT = 48
-"""Of a chart, in the units of its path."""
+"""Size of a chart, in the units of its path."""
 
 _MAX_BARS = 24
 _GAP = 0.12
 """Gap between bars, as a fraction of their width."""
 
-_LEAST_HEIGHT = 1.0
-"""Of a bar that holds something, so that it is seen."""
+_MIN_HEIGHT = 1.0
+"""Minimum height of a bar that is not empty, so that it is visible."""
 
 _DECIMALS = 3
-"""Of a part of a count: more is what rounding leaves, which would show as a bar of nothing."""
+"""Decimals of a fraction of a count. The rest are rounding errors, which would show as bars."""
 
 _LOG_RATIO = 1000
 _LOG_SHARE = 0.6
-"""Bars become logarithmic if numbers span this ratio and this share of them falls into one bar."""
+"""Bars are logarithmic if numbers span this ratio and one linear bar would hold this share."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,38 +35,41 @@ class Chart:
     """A chart of numbers.
 
     Attributes:
-      path: the bars, as the `d` of an SVG path in a box of `WIDTH` and `HEIGHT`.
-      least: text of where they begin.
-      most: text of where they end.
-      is_log: whether each bar spans the same ratio, instead of the same difference.
-      description: what is seen, in words.
+      path: the bars, as the attribute `d` of an SVG path in a box of `WIDTH` by `HEIGHT`.
+      minimum: text for the start of the first bar.
+      maximum: text for the end of the last bar.
+      is_log: whether all bars span the same ratio, rather than the same difference.
+      description: the chart in words.
     """
 
     path: str
-    least: str
-    most: str
+    minimum: str
+    maximum: str
     is_log: bool
     description: str
 
 
 class _Bars(NamedTuple):
-    counts: DoubleArray  # of an interval that several bars share each has a part
+    counts: DoubleArray  # may be fractions: bars that share an interval divide its count
     edges: DoubleArray  # [bars + 1]
     of_integers: bool = False
     is_log: bool = False
 
 
 def draw(summary: NumberSummary) -> Chart | None:
-    """Returns the chart of numbers; None if they are all equal, or equal as doubles."""
-    if summary.least is None or summary.most is None or summary.least == summary.most:
+    """Returns the chart of numbers; None if all are equal, at least as doubles."""
+    if summary.extremes is None:
         return None
-    bars = _choose_bars(summary, summary.least, summary.most)
+    minimum, maximum = summary.extremes
+    if minimum == maximum:
+        return None
+    bars = _choose_bars(summary, minimum, maximum)
     if np.count_nonzero(bars.counts) == 1:
         return None
-    least, most = format_range(bars.edges[0] if bars.is_log else summary.least, summary.most)
+    start, end = format_range(bars.edges[0] if bars.is_log else minimum, maximum)
     ratio = ", each of the same ratio" if bars.is_log else ""
-    description = f"{len(bars.counts)} bars from {least} to {most}{ratio}; {_describe_top(bars)}"
-    return Chart(_draw_path(bars.counts), least, most, bars.is_log, description)
+    description = f"{len(bars.counts)} bars from {start} to {end}{ratio}; {_describe_top(bars)}"
+    return Chart(_draw_path(bars.counts), start, end, bars.is_log, description)
 
 
 def _describe_top(bars: _Bars) -> str:
@@ -80,35 +83,35 @@ def _describe_top(bars: _Bars) -> str:
     return f"the highest, {where}, holds {about}{count:,.0f} of {total:,.0f}"
 
 
-def _choose_bars(summary: NumberSummary, least: float, most: float) -> _Bars:
-    linear = _make_bars(summary, least, most, _linear_edges(least, most))
-    linear = linear._replace(of_integers=isinstance(least, int))
+def _choose_bars(summary: NumberSummary, minimum: float, maximum: float) -> _Bars:
+    linear = _make_bars(summary, minimum, maximum, _linear_edges(minimum, maximum))
+    linear = linear._replace(of_integers=isinstance(minimum, int))
     positive = summary.histogram.keys > 0
-    if least < 0 or not positive.any():
+    if minimum < 0 or not positive.any():
         return linear
-    smallest = max(float(summary.histogram.bounds()[0][positive][0]), least)
-    if most / smallest < _LOG_RATIO or linear.counts.max() < _LOG_SHARE * linear.counts.sum():
+    smallest = max(float(summary.histogram.bounds()[0][positive][0]), minimum)
+    if maximum / smallest < _LOG_RATIO or linear.counts.max() < _LOG_SHARE * linear.counts.sum():
         return linear
-    edges = np.geomspace(smallest, most, _MAX_BARS + 1)
-    return _make_bars(summary, least, most, edges)._replace(is_log=True)
+    edges = np.geomspace(smallest, maximum, _MAX_BARS + 1)
+    return _make_bars(summary, minimum, maximum, edges)._replace(is_log=True)
 
 
-def _linear_edges(least: float, most: float) -> DoubleArray:
-    if isinstance(least, int):
-        # As many integers in each bar, lest some be higher for holding more of them; of widths the
-        # one by which the last bar is used most, lest that be lower.
-        count = int(most - least) + 1
+def _linear_edges(minimum: float, maximum: float) -> DoubleArray:
+    if isinstance(minimum, int):
+        # Each bar has the same number of integers, or some would be higher for that reason alone.
+        # Of the possible widths, the one that leaves the smallest part of the last bar unused.
+        count = int(maximum - minimum) + 1
         narrowest = -(-count // _MAX_BARS)
         widths = range(narrowest, narrowest + min(narrowest, _MAX_BARS))
         width = min(widths, key=lambda width: -count % width / width)
-        return least + width * np.arange(-(-count // width) + 1, dtype=np.float64)
-    return np.linspace(least, most, _MAX_BARS + 1)
+        return minimum + width * np.arange(-(-count // width) + 1, dtype=np.float64)
+    return np.linspace(minimum, maximum, _MAX_BARS + 1)
 
 
-def _make_bars(summary: NumberSummary, least: float, most: float, edges: DoubleArray) -> _Bars:
-    """Returns bars of what is from the first edge on, by how many numbers are below each edge."""
+def _make_bars(summary: NumberSummary, minimum: float, maximum: float, edges: DoubleArray) -> _Bars:
+    """Returns the bars between edges, from how many numbers are below each edge."""
     bounds = np.stack(summary.histogram.bounds(), axis=1).ravel()
-    bounds = np.clip(bounds, least, np.nextafter(float(most), np.inf))
+    bounds = np.clip(bounds, minimum, np.nextafter(float(maximum), np.inf))
     sums = np.append(0.0, np.cumsum(summary.histogram.counts))
     below = np.interp(edges, bounds, np.stack((sums[:-1], sums[1:]), axis=1).ravel())
     below[-1] = sums[-1]
@@ -118,7 +121,7 @@ def _make_bars(summary: NumberSummary, least: float, most: float, edges: DoubleA
 def _draw_path(counts: DoubleArray) -> str:
     step = WIDTH / len(counts)
     width = _format(step * (1 - _GAP))
-    heights = np.maximum(HEIGHT * counts / counts.max(), _LEAST_HEIGHT).tolist()
+    heights = np.maximum(HEIGHT * counts / counts.max(), _MIN_HEIGHT).tolist()
     return "".join(
         f"M{_format(index * step)} {HEIGHT}v-{_format(height)}h{width}v{_format(height)}z"
         for index, (height, count) in enumerate(zip(heights, counts.tolist(), strict=True))

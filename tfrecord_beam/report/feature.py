@@ -20,8 +20,8 @@ class FeatureSummary:
     """The summary of one feature, whose kind may differ from record to record.
 
     Attributes:
-      num_values: how many values its lists have; of a feature of steps, how many steps there are,
-        and how many values a step has.
+      num_values: number of values in its lists; for a feature of steps, the number of steps, then
+        the number of values in a step.
       ints: its integers.
       floats: its floats.
       strings: its bytes.
@@ -49,7 +49,7 @@ class FeatureSummary:
             self.strings.add(values)
 
     def merge(self, other: FeatureSummary) -> None:
-        """Takes in all that another summary knows."""
+        """Adds another summary of the feature."""
         for depth, num_values in enumerate(other.num_values):
             self._num_values_at(depth).merge(num_values)
         self.ints.merge(other.ints)

@@ -13,7 +13,7 @@ from tfrecord_beam.records.paths import FileEntry, FileSystem
 from tfrecord_beam.records.reader import SEARCHED, ReadOptions
 
 MAX_CORRUPT = 100
-"""How many corrupt places are listed."""
+"""Maximum number of corrupt places that are listed."""
 
 
 @dataclasses.dataclass
@@ -21,11 +21,11 @@ class FileSummary:
     """The summary of a file.
 
     Attributes:
-      size: as it is stored, in bytes.
+      size: bytes as stored.
       codec: its compression; None: not known yet.
-      records: how many could be read, whether they could be decoded or not.
-      payload_bytes: what they hold in all.
-      corrupt: how many places could not be read or decoded.
+      records: number of records that could be read, decodable or not.
+      payload_bytes: their total size.
+      corrupt: number of places that could not be read or decoded.
     """
 
     size: int = 0
@@ -35,7 +35,7 @@ class FileSummary:
     corrupt: int = 0
 
     def merge(self, other: FileSummary) -> None:
-        """Takes in what another part of the file shows; one part knows size and codec."""
+        """Adds the summary of another part of the file; only one part has size and codec."""
         self.size += other.size
         self.codec = self.codec or other.codec
         self.records += other.records
@@ -66,9 +66,9 @@ class CorruptPlaces:
     """The places that could not be read or decoded.
 
     Attributes:
-      count: how many places there are.
-      num_bytes: how many bytes they take.
-      first: the first of them, by file and offset.
+      count: number of places.
+      num_bytes: their total size.
+      first: the first places, by file and offset.
     """
 
     count: int = 0
@@ -76,14 +76,14 @@ class CorruptPlaces:
     first: list[CorruptPlace] = dataclasses.field(default_factory=list)
 
     def add(self, record: CorruptRecord) -> None:
-        """Takes a place in."""
-        # Whether the range began with a search is a matter of how files were read, not of the data.
+        """Adds a place."""
+        # The hint depends on how files were split, not on the data.
         reason = record.reason.removesuffix(f" ({SEARCHED})")
         place = CorruptPlace(record.file or "", record.offset or 0, record.length, reason)
         self._add(1, record.length, [place])
 
     def merge(self, other: CorruptPlaces) -> None:
-        """Takes in what another part of the data shows."""
+        """Adds the places in another part of the data."""
         self._add(other.count, other.num_bytes, other.first)
 
     def _add(self, count: int, num_bytes: int, places: Iterable[CorruptPlace]) -> None:

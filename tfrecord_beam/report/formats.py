@@ -9,7 +9,7 @@ _FLOAT_DIGITS = 9
 
 
 def format_number(number: float) -> str:
-    """Returns a number with all digits if it is whole, else with about six.
+    """Returns a number with all digits if it is an integer, else with about six.
 
     >>> format_number(48842), format_number(38.64358543876172), format_number(17031400000.5)
     ('48,842', '38.6436', '17,031,400,000')
@@ -23,15 +23,15 @@ def format_number(number: float) -> str:
     return f"{number:,.6g}"
 
 
-def format_range(least: float, most: float) -> tuple[str, str]:
+def format_range(minimum: float, maximum: float) -> tuple[str, str]:
     """Returns two numbers, with enough digits to distinguish 32-bit floats.
 
     >>> format_range(1, 2.5), format_range(0.99999994, 1.0)
     (('1', '2.5'), ('0.99999994', '1'))
     """
-    texts = format_number(least), format_number(most)
-    if least != most and texts[0] == texts[1]:
-        return f"{least:,.{_FLOAT_DIGITS}g}", f"{most:,.{_FLOAT_DIGITS}g}"
+    texts = format_number(minimum), format_number(maximum)
+    if minimum != maximum and texts[0] == texts[1]:
+        return f"{minimum:,.{_FLOAT_DIGITS}g}", f"{maximum:,.{_FLOAT_DIGITS}g}"
     return texts
 
 
@@ -50,7 +50,7 @@ def format_size(num_bytes: int) -> str:
 
 
 def format_share(count: int, total: int) -> str:
-    """Returns a part of all as a percentage, which is 0 % or 100 % only where it is none or all.
+    """Returns a fraction as a percentage. It is "0%" or "100%" only if it is exactly that.
 
     >>> format_share(1, 1_000_000), format_share(999_999, 1_000_000), format_share(1, 3)
     ('<0.1%', '>99.9%', '33.3%')

@@ -38,9 +38,9 @@ class Histogram:
     [2, 1]
 
     Attributes:
-      shift: how many bits are left out.
-      keys: int64 [intervals], the numbers of those that hold something, ascending.
-      counts: int64 [intervals], how many numbers each holds.
+      shift: number of bits that are dropped.
+      keys: int64 [intervals], the numbers of the non-empty intervals, ascending.
+      counts: int64 [intervals], how many numbers are in each.
     """
 
     shift: int = 0
@@ -48,28 +48,28 @@ class Histogram:
     counts: Int64Array = dataclasses.field(default_factory=_no_numbers)
 
     def add(self, numbers: DoubleArray, times: int = 1) -> None:
-        """Takes numbers of the range of float32 or int64 in, each so many times."""
-        bits = (numbers + 0.0).view(np.int64)  # a sum, lest there be a -0.0
+        """Adds finite numbers in the range of float32 or int64, each of them `times` times."""
+        bits = (numbers + 0.0).view(np.int64)  # the sum turns -0.0 into 0.0
         keys = np.sort(np.where(bits < 0, bits ^ _MAGNITUDE, bits) >> self.shift)
         bounds = _find_runs(keys)
         self._merge(keys[bounds[:-1]], times * (bounds[1:] - bounds[:-1]))
 
     def merge(self, other: Histogram) -> None:
-        """Takes in all that another one counted."""
+        """Adds the counts of another histogram."""
         shift = max(self.shift, other.shift)
         self.keys, self.counts = _sum_runs(self.keys >> (shift - self.shift), self.counts)
         self.shift = shift
         self._merge(*_sum_runs(other.keys >> (shift - other.shift), other.counts))
 
     def bounds(self) -> tuple[DoubleArray, DoubleArray]:
-        """Returns the least number of each interval, and the first one that is above it."""
+        """Returns where each interval begins (inclusive) and where it ends (exclusive)."""
         return _number_of(self.keys << self.shift), _number_of((self.keys + 1) << self.shift)
 
     def _merge(self, keys: Int64Array, counts: Int64Array) -> None:
-        """Adds counts to those of intervals, whose numbers are distinct and ascending."""
+        """Adds the counts of intervals, whose keys are distinct and ascending."""
         if len(self.keys):
             index = np.searchsorted(self.keys, keys)
-            if np.array_equal(self.keys.take(index, mode="clip"), keys):  # as most often
+            if np.array_equal(self.keys.take(index, mode="clip"), keys):  # the usual case
                 self.counts = self.counts.copy()
                 self.counts[index] += counts
                 return
@@ -83,18 +83,18 @@ class Histogram:
 
 
 def _number_of(key: Int64Array) -> DoubleArray:
-    """Returns the doubles whose bits, in order, are these integers."""
+    """Returns the doubles with these keys; the inverse of the mapping in `Histogram.add`."""
     return np.where(key < 0, key ^ _MAGNITUDE, key).view(np.float64)
 
 
 def _sum_runs(keys: Int64Array, counts: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Returns the distinct ones of ascending keys, and the sum of the counts of each."""
+    """Returns the distinct keys of ascending ones, and the sum of the counts for each."""
     firsts = _find_runs(keys)[:-1]
     return keys[firsts], np.add.reduceat(counts, firsts) if len(keys) else counts
 
 
 def _find_runs(keys: Int64Array) -> Int64Array:
-    """Returns where runs of equal keys begin, and behind them where the last one ends."""
+    """Returns where runs of equal keys begin, followed by the end of the last run."""
     is_bound = np.ones(len(keys) + 1, bool)
     np.not_equal(keys[1:], keys[:-1], out=is_bound[1:-1])
     return np.flatnonzero(is_bound)

@@ -14,7 +14,7 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 """int64 or float32 [numbers]."""
 
 _MANTISSA_BITS = 24
-"""Of a 32-bit float, the implied first one included."""
+"""Of a 32-bit float, including the implicit leading bit."""
 
 
 @dataclasses.dataclass
@@ -27,22 +27,20 @@ class NumberSummary:
     (3, 1, 1.0)
 
     Attributes:
-      count: how many there are, those that are not finite too.
+      count: how many numbers there are, including those that are not finite.
       zeros: how many are 0.
-      nans: how many are no numbers.
+      nans: how many are NaN.
       infinities: how many are infinite, of either sign.
-      least: of the finite ones; None: there is none.
-      most: of the finite ones.
-      total: their exact sum.
-      histogram: of the finite ones.
+      extremes: the smallest and the largest finite number; None: there is none.
+      total: the exact sum of the finite numbers.
+      histogram: of the finite numbers.
     """
 
     count: int = 0
     zeros: int = 0
     nans: int = 0
     infinities: int = 0
-    least: float | None = None
-    most: float | None = None
+    extremes: tuple[float, float] | None = None
     total: Fraction = Fraction()
     histogram: Histogram = dataclasses.field(default_factory=Histogram)
 
@@ -53,11 +51,11 @@ class NumberSummary:
 
     @property
     def mean(self) -> float | None:
-        """Of the finite ones, rounded once."""
+        """The mean of the finite numbers, rounded once."""
         return float(self.total / self.num_finite) if self.num_finite else None
 
     def add(self, numbers: Numbers) -> None:
-        """Takes numbers in.
+        """Adds numbers.
 
         Args:
           numbers: int64 or float32 [numbers], of any values.
@@ -74,35 +72,35 @@ class NumberSummary:
             self._add_finite(numbers)
 
     def merge(self, other: NumberSummary) -> None:
-        """Takes in all that another summary knows."""
+        """Adds another summary."""
         self.count += other.count
         self.zeros += other.zeros
         self.nans += other.nans
         self.infinities += other.infinities
-        if other.least is not None and other.most is not None:
-            self._add_extremes(other.least, other.most)
+        if other.extremes is not None:
+            self._add_extremes(*other.extremes)
         self.total += other.total
         self.histogram.merge(other.histogram)
 
     def _add_finite(self, numbers: Numbers) -> None:
-        least, most = numbers.min().item() + 0, numbers.max().item() + 0  # -0.0 is 0.0
-        self._add_extremes(least, most)
-        if least == most:  # as lengths often are
-            self.zeros += 0 if least else len(numbers)
-            self.total += Fraction(least) * len(numbers)
-            self.histogram.add(np.array([least], np.float64), len(numbers))
+        minimum, maximum = numbers.min().item() + 0, numbers.max().item() + 0  # -0.0 is 0.0
+        self._add_extremes(minimum, maximum)
+        if minimum == maximum:  # often so for lengths
+            self.zeros += 0 if minimum else len(numbers)
+            self.total += Fraction(minimum) * len(numbers)
+            self.histogram.add(np.array([minimum], np.float64), len(numbers))
             return
         self.zeros += len(numbers) - int(np.count_nonzero(numbers))
         self.total += _sum_ints(numbers) if numbers.dtype.kind == "i" else _sum_floats(numbers)
         self.histogram.add(numbers.astype(np.float64))
 
-    def _add_extremes(self, least: float, most: float) -> None:
-        self.least = least if self.least is None else min(self.least, least)
-        self.most = most if self.most is None else max(self.most, most)
+    def _add_extremes(self, minimum: float, maximum: float) -> None:
+        known = self.extremes or (minimum, maximum)
+        self.extremes = min(known[0], minimum), max(known[1], maximum)
 
 
 def _sum_ints(numbers: Numbers) -> Fraction:
-    """Returns the exact sum of integers: that of their halves fits 64 bits."""
+    """Returns the exact sum of integers: the sums of their upper and lower halves fit 64 bits."""
     high, low = numbers >> 32, numbers & 0xFFFFFFFF
     return Fraction((int(high.sum()) << 32) + int(low.sum()))
 
@@ -110,7 +108,7 @@ def _sum_ints(numbers: Numbers) -> Fraction:
 def _sum_floats(numbers: Numbers) -> Fraction:
     """Returns the exact sum of 32-bit floats.
 
-    Their mantissas, summed by exponent, are integers far below 2**53: doubles sum them exactly.
+    The mantissas with one exponent sum up to integers far below 2**53, which doubles hold exactly.
     """
     mantissas, exponents = np.frexp(numbers)
     lowest = int(exponents.min())

@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     import jinja2
 
 _MAX_FEATURES = 2000
-"""How many features are shown, by name."""
+"""Maximum number of features that are shown."""
 
 _MAX_COLUMNS = 50
-"""How many of them the table of the first records shows."""
+"""Maximum number of columns in the table of the first records."""
 
 _TEMPLATES = "templates"
 
 
 def render_page(summary: DatasetSummary, anomalies: Sequence[Anomaly] | None = None) -> str:
-    """Returns the page, which is the same for the same summary.
+    """Returns the page. Equal summaries give equal pages.
 
     Args:
-      summary: of a data set.
-      anomalies: against a schema; None: there was no schema.
+      summary: the summary of a data set.
+      anomalies: anomalies against a schema; None: there was no schema.
 
     Raises:
-      MissingLibraryError: Jinja2, which fills in the page, is not installed.
+      MissingLibraryError: Jinja2, which renders the page, is not installed.
     """
     paths = sorted(summary.statistics.features, key=lambda path: (len(path), path))
     style = _read_style()
@@ -70,7 +70,7 @@ def render_page(summary: DatasetSummary, anomalies: Sequence[Anomaly] | None = N
 
 @functools.cache
 def load_environment() -> jinja2.Environment:
-    """Returns what fills templates in, with the error of `render_page`."""
+    """Returns the environment that renders templates, with the error of `render_page`."""
     with ExtraImport():
         import jinja2
     environment = jinja2.Environment(

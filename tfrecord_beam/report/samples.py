@@ -25,14 +25,14 @@ from tfrecord_beam.schema.statistics import PlaceOf
 MAX_ROWS = 5
 MAX_IMAGES = 12
 MAX_IMAGE_BYTES = 256 << 10
-"""How large an image may be to be shown: all of them are in the page."""
+"""Maximum size of an image that is shown: the page contains the images."""
 
 _MAX_VALUES = 5
 _MAX_CHARACTERS = 60
-"""How much of a list and of a text a cell shows."""
+"""How much of a list, and of a text, a cell shows."""
 
 _SHOWN = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp")
-"""What browsers show."""
+"""The types that browsers can display."""
 
 Place = tuple[str, int]
 """File and offset of a record."""
@@ -41,11 +41,11 @@ _Placed = TypeVar("_Placed", bound="Row | Image")
 
 
 class Row(NamedTuple):
-    """What is shown of a record.
+    """A record to be shown.
 
     Attributes:
       place: where it is.
-      cells: what is shown of each feature that it has.
+      cells: the text for each of its features.
     """
 
     place: Place
@@ -56,10 +56,10 @@ class Image(NamedTuple):
     """An image to be shown.
 
     Attributes:
-      place: of its record.
-      feature: that it is a value of.
-      media_type: such as "image/png".
-      data: the file.
+      place: where its record is.
+      feature: the feature that contains it.
+      media_type: its type, such as "image/png".
+      data: the image file.
     """
 
     place: Place
@@ -69,17 +69,17 @@ class Image(NamedTuple):
 
 
 def keep_first(kept: Sequence[_Placed], more: Iterable[_Placed], limit: int) -> list[_Placed]:
-    """Returns the first of both, by place and feature."""
+    """Returns the first `limit` of both, by place and feature."""
     return sorted([*kept, *more], key=_order)[:limit]
 
 
 def comes_later(kept: Sequence[_Placed], place: Place, limit: int) -> bool:
-    """Returns whether nothing from a place on can be among the first."""
+    """Returns whether everything from a place on comes after the first `limit`."""
     return len(kept) >= limit and kept[-1].place < place
 
 
 def place(location: Location) -> Place:
-    """Returns the place of a record of a file."""
+    """Returns the place of a record."""
     return location.file or "", location.offset or 0
 
 
@@ -89,9 +89,9 @@ def first_rows(
     """Yields the first rows of a batch.
 
     Args:
-      columns: its features.
-      num_rows: of the batch.
-      place_of: where the record of a row is; later rows are further back in one file.
+      columns: the features of the batch.
+      num_rows: number of rows in the batch.
+      place_of: returns the place of the record of a row; rows are in the order of one file.
     """
     for index in range(min(num_rows, MAX_ROWS)):
         cells = {path: show(column[index]) for path, column in columns if column[index].is_valid}
@@ -99,7 +99,7 @@ def first_rows(
 
 
 def first_images(path: Path, column: pa.Array, place_of: PlaceOf) -> Iterator[Image]:
-    """Yields the first images that are values of a feature of a batch, those that can be shown."""
+    """Yields the first images in a feature of a batch, of the types that can be shown."""
     if kind_of(column) is Kind.BYTES:
         yield from itertools.islice(_find_images(path, column, place_of), MAX_IMAGES)
 
@@ -118,7 +118,7 @@ def _find_images(path: Path, column: pa.Array, place_of: PlaceOf) -> Iterator[Im
 
 
 def show(value: pa.Scalar) -> str:
-    """Returns what a cell shows of a value, or of a list of them."""
+    """Returns the text of a cell for a value or a list of values."""
     if not value.is_valid:
         return "null"
     if is_list(value.type):
@@ -131,12 +131,14 @@ def show(value: pa.Scalar) -> str:
         return f"[{', '.join(shown)}]"
     found = value.as_py()
     if isinstance(found, float):
-        return str(np.float32(found))  # the shortest text that means the same 32-bit float
+        return str(np.float32(found))  # the shortest text for the same 32-bit float
     return show_bytes(found) if isinstance(found, bytes) else str(found)
 
 
 def show_bytes(value: bytes) -> str:
-    r"""Returns bytes as text where they are UTF-8, else how many they are; what is long is cut.
+    r"""Returns bytes as text if they are UTF-8, else their number and the first of them.
+
+    Long text is truncated.
 
     >>> show_bytes(b"caf\xc3\xa9"), show_bytes(b"\xff\x00")
     ('café', '2 bytes: ff 00')

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 from tfrecord_beam.report.numbers import NumberSummary
 
 MAX_DISTINCT = 1000
-"""How many different values are counted one by one."""
+"""Maximum number of distinct values that are counted one by one."""
 
 MAX_VALUE_BYTES = 128
-"""How long a value may be for that: longer ones are no names of anything."""
+"""Maximum length of such a value: longer values are unlikely to be categories."""
 
 
 @dataclasses.dataclass
@@ -22,31 +22,31 @@ class StringSummary:
     """The summary of many bytes values.
 
     Attributes:
-      lengths: how long they are, in bytes.
-      frequencies: how often each comes; None: they are too many, or one is too long.
+      lengths: their lengths in bytes.
+      frequencies: how often each value occurs; None: there are too many, or one is too long.
     """
 
     lengths: NumberSummary = dataclasses.field(default_factory=NumberSummary)
     frequencies: dict[bytes, int] | None = dataclasses.field(default_factory=dict)
 
     def add(self, values: pa.Array) -> None:
-        """Takes in values of a type of bytes, none of them null."""
+        """Adds values of a bytes type, none of them null."""
         self.lengths.add(np.asarray(pc.binary_length(values)).astype(np.int64, copy=False))
         if self.frequencies is not None:
             self._add_frequencies(_count(values) if self._are_short() else None)
 
     def merge(self, other: StringSummary) -> None:
-        """Takes in all that another summary knows."""
+        """Adds another summary."""
         self.lengths.merge(other.lengths)
         self._add_frequencies(other.frequencies)
 
     def most_frequent(self, count: int) -> list[tuple[bytes, int]]:
-        """Returns the most frequent values, and how often each comes."""
+        """Returns the most frequent values, and how often each occurs."""
         by_count = sorted((self.frequencies or {}).items(), key=lambda each: (-each[1], each[0]))
         return by_count[:count]
 
     def _are_short(self) -> bool:
-        return self.lengths.most is None or self.lengths.most <= MAX_VALUE_BYTES
+        return self.lengths.extremes is None or self.lengths.extremes[1] <= MAX_VALUE_BYTES
 
     def _add_frequencies(self, found: dict[bytes, int] | None) -> None:
         known = self.frequencies

@@ -1,4 +1,4 @@
-"""The summary of a data set for a report. Merging those of parts gives that of the whole."""
+"""The summary of a data set for a report. Summaries of parts merge into that of the whole."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class DatasetSummary:
 
     Attributes:
       files: by path.
-      record_lengths: bytes of each record that could be read.
-      statistics: what a schema is inferred from.
-      features: what else is known of each.
+      record_lengths: the sizes of all records that could be read.
+      statistics: the statistics from which a schema can be inferred.
+      features: further statistics of each feature.
       rows: the first records.
       images: the first images.
-      corrupt: what could not be read or decoded.
-      findings: what does not fit the schema, if there is one.
+      corrupt: the places that could not be read or decoded.
+      findings: violations of the schema, if there is one.
     """
 
     files: dict[str, FileSummary] = dataclasses.field(default_factory=_new_files)
@@ -73,7 +73,7 @@ class DatasetSummary:
     def add_columns(
         self, columns: Sequence[FeatureColumn], num_rows: int, place_of: PlaceOf
     ) -> None:
-        """Takes rows in, as `DatasetStatistics.add_columns`."""
+        """Adds rows, as `DatasetStatistics.add_columns`."""
         self.statistics.add_columns(columns, num_rows, place_of)
         for path, column in columns:
             self.features[path].add(column)
@@ -88,20 +88,20 @@ class DatasetSummary:
             self.images = keep_first(self.images, images, MAX_IMAGES)
 
     def feature(self, path: Path) -> FeatureStatistics:
-        """Returns the statistics of a feature that a schema is inferred from."""
+        """Returns the statistics of a feature, see `DatasetStatistics.feature`."""
         return self.statistics.feature(path)
 
     def add_file(self, path: str, file: FileSummary) -> None:
-        """Takes in what is known of a file."""
+        """Adds the summary of a file or a part of it."""
         self.files[path].merge(file)
 
     def add_corrupt(self, record: CorruptRecord) -> None:
-        """Takes in what could not be read or decoded."""
+        """Adds a place that could not be read or decoded."""
         self.add_file(record.file or "", FileSummary(corrupt=1))
         self.corrupt.add(record)
 
     def merge(self, other: DatasetSummary) -> None:
-        """Takes in all that another summary knows."""
+        """Adds the summary of another part of the data set."""
         for path, file in other.files.items():
             self.add_file(path, file)
         self.record_lengths.merge(other.record_lengths)
@@ -124,7 +124,7 @@ class Summarizer:
 
     Args:
       observer: decodes the records.
-      schema: what they should fit, serialized; None: nothing.
+      schema: the serialized schema that they should fit; None: they are not checked.
     """
 
     def __init__(self, observer: RecordObserver, schema: bytes | None = None) -> None:
@@ -136,7 +136,7 @@ class Summarizer:
         return Summarizer, (self._observer, self._schema)
 
     def add_block(self, summary: DatasetSummary, block: RecordBlock) -> None:
-        """Takes the records of a block into a summary; those that cannot be decoded are corrupt."""
+        """Adds the records of a block to a summary; undecodable ones count as corrupt."""
         summary.record_lengths.add(block.lengths)
         summary.add_file(
             block.file, FileSummary(records=block.num_records, payload_bytes=block.num_bytes)
@@ -147,7 +147,7 @@ class Summarizer:
 
 
 class _Checked:
-    """A summary of batches, whose rows are checked against a schema if there is one."""
+    """Adds batches to a summary, after checking them against the schema, if there is one."""
 
     def __init__(self, summary: DatasetSummary, validator: SchemaValidator | None) -> None:
         self._summary = summary

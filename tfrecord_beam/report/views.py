@@ -21,16 +21,16 @@ from tfrecord_beam.schema.statistics import FeatureStatistics
 from tfrecord_beam.schema.text import make_printable
 
 _MAX_FILES = 50
-"""How many files are listed, the largest of them."""
+"""Maximum number of files that are listed: the largest ones."""
 
 _MAX_FREQUENT = 8
-"""How many values of a feature are listed, the most frequent of them."""
+"""Maximum number of values of a feature that are listed: the most frequent ones."""
 
 _NAME_END = 100
-"""How many characters of either end are shown of a name that has more than both together."""
+"""Number of characters shown of either end of a name that is longer than both together."""
 
 Fact = tuple[str, str]
-"""A term and what is to be said of it."""
+"""A term and its value."""
 
 
 class Figure(NamedTuple):
@@ -41,7 +41,7 @@ class Figure(NamedTuple):
 
 
 class Frequent(NamedTuple):
-    """A value that comes often: how often, as a share of all, and as a percentage of the first."""
+    """A frequent value: its count, its share of all values, and its percentage of the first."""
 
     value: str
     times: int
@@ -51,7 +51,7 @@ class Frequent(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class FeatureView:
-    """What is shown of a feature."""
+    """The content of the card of a feature."""
 
     name: str
     kinds: str
@@ -66,7 +66,7 @@ class FeatureView:
 
 @dataclasses.dataclass(frozen=True)
 class FilesView:
-    """What is shown of the files: the largest of them, and those that are left out together."""
+    """The content of the table of files: the largest ones, and the sum of the others."""
 
     count: int
     total: FileSummary
@@ -76,16 +76,16 @@ class FilesView:
 
 
 def name_of(path: Path) -> str:
-    """Returns the name of a feature; that of one that each step has begins with the column's.
+    """Returns the name of a feature: for a feature of steps, ``STRUCT.NAME``.
 
-    One that is very long, as it may be where keys are data, is cut.
+    A very long name is shortened in the middle: some data sets use data as names.
     """
     name = make_printable(".".join(path)) or "(no name)"
     return name if len(name) <= 2 * _NAME_END else f"{name[:_NAME_END]}…{name[-_NAME_END:]}"
 
 
 def view_files(files: dict[str, FileSummary]) -> FilesView:
-    """Returns what is shown of the files, by path."""
+    """Returns the content of the table of files, given their summaries by path."""
     by_size = sorted(files.items(), key=lambda each: (-each[1].size, each[0]))
     total, others = FileSummary(), FileSummary()
     for index, (_, file) in enumerate(by_size):
@@ -101,7 +101,7 @@ def view_files(files: dict[str, FileSummary]) -> FilesView:
 
 
 def view_feature(path: Path, summary: DatasetSummary) -> FeatureView:
-    """Returns what is shown of a feature."""
+    """Returns the content of the card of a feature."""
     known, rows = summary.statistics.features[path], summary.statistics.rows
     feature = summary.features.get(path, FeatureSummary())
     names = [kind.list_name.removesuffix("_list") for kind in sorted(known.kinds)]
@@ -143,24 +143,24 @@ def _conflict(known: FeatureStatistics) -> list[Fact]:
 
 
 def view_figures(numbers: NumberSummary, caption: str) -> Iterator[Figure]:
-    """Yields the chart of numbers, if there is something to draw."""
+    """Yields the chart of numbers, if there is one."""
     chart = draw(numbers)
     if chart is not None:
         yield Figure(caption, chart)
 
 
 def _count_facts(noun: str, numbers: NumberSummary) -> Iterator[Fact]:
-    if numbers.least is not None and numbers.most is not None:
-        yield noun, _range(numbers.least, numbers.most)
+    if numbers.extremes is not None:
+        yield noun, _range(*numbers.extremes)
 
 
 def number_facts(numbers: NumberSummary, *, zeros: bool = True) -> Iterator[Fact]:
-    """Yields what is to be said of numbers."""
-    if numbers.least is not None and numbers.most is not None and numbers.mean is not None:
-        least, most = format_range(numbers.least, numbers.most)
-        yield "Minimum", least
+    """Yields the facts about numbers."""
+    if numbers.extremes is not None and numbers.mean is not None:
+        minimum, maximum = format_range(*numbers.extremes)
+        yield "Minimum", minimum
         yield "Mean", format_number(numbers.mean)
-        yield "Maximum", most
+        yield "Maximum", maximum
     if numbers.count and zeros:
         yield "Zeros", f"{numbers.zeros:,} ({format_share(numbers.zeros, numbers.count)})"
     for noun, count in (("NaN", numbers.nans), ("Infinite", numbers.infinities)):
@@ -169,13 +169,13 @@ def number_facts(numbers: NumberSummary, *, zeros: bool = True) -> Iterator[Fact
 
 
 def _string_facts(strings: StringSummary) -> Iterator[Fact]:
-    least, most = strings.lengths.least, strings.lengths.most
-    if least is None or most is None:
+    if strings.lengths.extremes is None:
         return
-    yield "Bytes of a value", _range(least, most)
+    minimum, maximum = strings.lengths.extremes
+    yield "Bytes of a value", _range(minimum, maximum)
     if strings.frequencies is not None:
         yield "Different values", f"{len(strings.frequencies):,}"
-    elif most <= MAX_VALUE_BYTES:
+    elif maximum <= MAX_VALUE_BYTES:
         yield "Different values", f"more than {MAX_DISTINCT:,}"
 
 
@@ -186,7 +186,7 @@ def _frequent(strings: StringSummary) -> Iterator[Frequent]:
         yield Frequent(make_printable(show_bytes(value)), count, share, 100 * count / found[0][1])
 
 
-def _range(least: float, most: float) -> str:
-    if least == most:
-        return format_number(least)
-    return f"{format_number(least)} to {format_number(most)}"
+def _range(minimum: float, maximum: float) -> str:
+    if minimum == maximum:
+        return format_number(minimum)
+    return f"{format_number(minimum)} to {format_number(maximum)}"

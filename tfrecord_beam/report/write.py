@@ -30,7 +30,7 @@ from tfrecord_beam.schema.validation import SchemaValidator
 from tfrecord_beam.urls import normalize_path
 
 ReportMode = Literal["error", "overwrite"]
-"""What becomes of a file that is there."""
+"""What to do with an existing file."""
 
 
 class WrittenReport(NamedTuple):
@@ -83,14 +83,14 @@ def write_report(
       record_type: as for `infer_schema`.
       compression: as for `iter_batches`.
       validate_crc: as for `iter_batches`.
-      mode: what becomes of a file that is there: "error" or "overwrite".
-      progress: called with the bytes read and the bytes in all from time to time.
+      mode: what to do with an existing file: "error" or "overwrite".
+      progress: called from time to time with the bytes read and the total bytes.
 
     Raises:
       ValueError: an option is out of range, or the output is one of the files to read.
       NoMatchError: a pattern matches no file.
       SchemaError: the schema cannot be used.
-      WriteError: the file exists already, or cannot be written.
+      WriteError: the file already exists, or cannot be written.
       MissingLibraryError: Jinja2 is not installed.
     """
     options = ReadOptions(compression, validate_crc)
@@ -110,13 +110,13 @@ def write_report(
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """What is to be reported, and where to. Picklable.
+    """The options of a report, after validation. Picklable.
 
     Attributes:
-      path: of the page.
-      schema: what the records should fit, serialized; None: nothing.
-      record_type: what the records are.
-      mode: what becomes of a file that is there.
+      path: path or URL of the page.
+      schema: the serialized schema that the records should fit; None: they are not checked.
+      record_type: type of the records.
+      mode: what to do with an existing file.
     """
 
     path: str
@@ -125,22 +125,22 @@ class Report:
     mode: ReportMode
 
     def check_files(self, files: Iterable[FileEntry]) -> None:
-        """Raises ValueError if the page would become one of the files that it is about."""
+        """Raises ValueError if the page would replace one of the files to read."""
         if has_file(files, self.path):
             raise ValueError(f"Expected output apart from the files to read, found {self.path!r}")
 
     def check_free(self, file_system: OutputFileSystem) -> None:
-        """Raises WriteError if there is a file that may not be replaced."""
+        """Raises WriteError if there is a file that must not be replaced."""
         check_free(self.path, file_system, overwrite=self.mode == "overwrite")
 
     def make_summarizer(self) -> Summarizer:
-        """Returns what takes records into summaries."""
+        """Returns the object that adds records to summaries."""
         return Summarizer(RecordObserver(self.record_type), self.schema)
 
     def write(self, summary: DatasetSummary, file_system: DirectOutputFileSystem) -> WrittenReport:
-        """Writes the page about all records, whole or not at all.
+        """Writes the page about all records, completely or not at all.
 
-        Nothing is replaced in mode "error". A page of the same bytes is that of an earlier attempt.
+        In mode "error" nothing is replaced; a page with the same bytes is from an earlier attempt.
         """
         anomalies = None
         if self.schema is not None:
@@ -161,7 +161,7 @@ def plan_report(
     record_type: RecordType,
     mode: ReportMode,
 ) -> Report:
-    """Returns what `write_report` is asked for, with the errors of its options."""
+    """Returns the validated options of `write_report`, with its errors."""
     check_path("output", output)
     path = normalize_path(os.fspath(output))
     check_file_path("output", path)
@@ -170,6 +170,6 @@ def plan_report(
     serialized = None
     if schema is not None:
         serialized = load_schema(schema).SerializeToString(deterministic=True)
-        SchemaValidator(serialized)  # so that one that cannot be used shows before all work
-    load_environment()  # as does a library that is missing
+        SchemaValidator(serialized)  # raises early if it cannot be used
+    load_environment()  # likewise if Jinja2 is missing
     return Report(path, serialized, record_type, mode)
