@@ -76,7 +76,7 @@ class _ShuffleBuffer:
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator
         self._arrays: list[pa.StructArray] = []
-        self.num_rows = 0  # asked for after each batch, so not summed up anew
+        self.num_rows = 0  # needed after each batch, so kept up to date
 
     def add(self, rows: pa.StructArray) -> None:
         self._arrays.append(rows)

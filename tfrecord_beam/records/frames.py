@@ -64,7 +64,7 @@ class FramedRecords:
 
     @property
     def num_bytes(self) -> int:
-        """What the frames take in a file."""
+        """The size of all frames in a file."""
         return int(self.offsets[-1] - self.offsets[0])
 
     @property

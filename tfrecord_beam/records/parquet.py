@@ -32,7 +32,7 @@ def list_schema(schema: pa.Schema) -> pa.Schema:
     LargeListType(large_list<item: int64>)
 
     Raises:
-      SchemaError: a column is of a type that no feature holds, or two have one name.
+      SchemaError: a column has a type that no feature can hold, or two have the same name.
     """
     check_distinct(schema.names, "columns")
     return pa.schema([(field.name, arrow_type(_kind_of(field) or Kind.BYTES)) for field in schema])
@@ -47,11 +47,11 @@ def read_row_groups(
       groups: what to read.
       open_file: opens a path for binary reading.
       schema: see `to_lists`.
-      batch_size: rows of each batch but the last. None: as many as hold about 8 MiB, and 65,536 at
-        most.
+      batch_size: rows of each batch but the last. None: as many as fit into about 8 MiB, at most
+        65,536.
 
     Raises:
-      SchemaError: the file has no such column, or two, or one that cannot become the wanted one.
+      SchemaError: a column is missing, occurs twice, or cannot be converted to the wanted type.
       DecodeError: the file cannot be read, or a value does not fit its type.
     """
     batches = _read(groups, open_file, schema, batch_size)
@@ -91,12 +91,12 @@ def to_lists(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
       schema: of columns of type `large_list` of `int64`, `float` or `large_binary`.
 
     Raises:
-      SchemaError: a column is there twice, or of a type that cannot become the wanted one.
+      SchemaError: a column occurs twice, or cannot be converted to the wanted type.
       EncodeError: a value does not fit, or is a null in a list.
     """
     check_distinct(batch.schema.names, "columns")
     columns = [_to_lists(batch.column(field.name), field) for field in schema]
-    # The column of nulls keeps the number of rows where there is no other.
+    # The column of nulls keeps the number of rows if there is no other column.
     columns.append(pa.nulls(batch.num_rows))
     rows = pa.RecordBatch.from_arrays(columns, schema=schema.append(pa.field("", pa.null())))
     return rows.select(range(len(schema)))

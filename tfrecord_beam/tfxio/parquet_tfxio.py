@@ -36,11 +36,11 @@ _BATCH_ROWS = 1000
 class ParquetTFXIO(SchemaBasedTFXIO):
     """Reads Parquet files.
 
-    Only the wanted columns are read. They become what all sources have: lists of `int64`, `float32`
-    or bytes; a value is a list of one, null is null. Types become what they become when they are
-    written, see `tfrecord_beam.schema.encoding`: dates and times are integers, decimals are rounded
-    to `float32`. Integers may be a FLOAT feature. A value that does not fit its type is an error
-    with its file, row and column.
+    Only the wanted columns are read. As in all sources, they become lists of `int64`, `float32` or
+    bytes; a single value is a list of one, and null stays null. Types are converted as for writing,
+    see `tfrecord_beam.schema.encoding`: dates and times become integers, decimals are rounded to
+    `float32`. A FLOAT feature may be a column of integers. A value that does not fit its type is an
+    error with its file, row and column.
 
     Example::
 
@@ -49,8 +49,8 @@ class ParquetTFXIO(SchemaBasedTFXIO):
 
     Args:
       file_pattern: path of a file, a pattern, or a folder, or a list of them.
-      column_names: the columns that are wanted, in their order; None: all.
-      min_bundle_size: least bytes of the row groups that one worker reads at a time.
+      column_names: names of the columns to read, in output order; None: all.
+      min_bundle_size: minimum size in bytes of the row groups that one worker reads at a time.
       schema: TFMD schema of the columns: a `Schema`, a serialized one or the path of its file.
         None: the columns are those of the first file.
       validate: not used.
@@ -80,14 +80,14 @@ class ParquetTFXIO(SchemaBasedTFXIO):
         )
         check_distinct(self._column_names or (), "column_names")
         if self._schema is not None:
-            self._ArrowSchemaNoRawRecordColumn()  # raises what is wrong with it
+            self._ArrowSchemaNoRawRecordColumn()  # raises if the schema cannot be used
 
     def BeamSource(self, batch_size: int | None = None) -> beam.PTransform[Any, Any]:
         """Returns a transform whose output is a PCollection of `pa.RecordBatch`.
 
         Args:
-          batch_size: rows of a batch; the last one of some row groups may have fewer. None: as many
-            as hold about 8 MiB, and 65,536 at most.
+          batch_size: rows of each batch; the last one of some row groups may have fewer. None: as
+            many as fit into about 8 MiB, at most 65,536.
         """
         return Chain(
             "BeamSource",
@@ -157,6 +157,6 @@ def _pickle_rows(batch: pa.RecordBatch) -> Iterator[bytes]:
 
 
 def _unpickle_rows(rows: Iterable[bytes], schema: pa.Schema) -> pa.RecordBatch:
-    # As structs, which keep the number of rows also where no column is wanted.
+    # As structs, which keep the number of rows even if there are no columns.
     structs = pa.array(map(pickle.loads, rows), pa.struct(list(schema)))
     return pa.RecordBatch.from_struct_array(structs)

@@ -23,19 +23,19 @@ from tfrecord_beam.transforms.workers import Apply, LibraryDoFn
 class ReadParquet(beam.PTransform):
     """Reads Parquet files as record batches -> PCollection[pa.RecordBatch].
 
-    Row groups are spread over the workers; of these only the columns of the schema are read.
+    Row groups are distributed over the workers. Only the columns of the schema are read.
 
     Args:
       patterns: result of `normalize_patterns`.
       schema: the columns, see `tfrecord_beam.records.parquet.to_lists`.
-      batch_size: rows of a batch, the last one of some row groups may have fewer. None: as many as
-        hold about 8 MiB, and 65,536 at most.
-      min_bundle_bytes: least bytes of the row groups that one worker reads at a time; small row
-        groups are put together to 32 MiB in any case.
+      batch_size: rows of each batch; the last one of some row groups may have fewer. None: as many
+        as fit into about 8 MiB, at most 65,536.
+      min_bundle_bytes: minimum size of the row groups that one worker reads at a time; small row
+        groups are combined to 32 MiB in any case.
 
     Raises:
       ValueError: an option is out of range.
-      NoMatchError: a pattern means no file.
+      NoMatchError: a pattern matches no file.
       SchemaError: in the pipeline, a file lacks a column, or has one of another type.
       DecodeError: in the pipeline, a file cannot be read, or a value does not fit its type.
     """

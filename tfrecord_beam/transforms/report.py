@@ -38,8 +38,8 @@ _AddTo = Callable[[DatasetSummary, Any], None]
 class WriteReport(FileSource):
     """Writes an HTML page about the content of TFRecord files -> PCollection[WrittenReport].
 
-    Apply it to a pipeline. The page is byte for byte that of `tfrecord_beam.write_report`, which
-    describes it; corrupt places are shown there and do not stop the pipeline.
+    Apply it to a pipeline. The page has the same bytes as that of `tfrecord_beam.write_report`,
+    which describes it; it lists corrupt places, which do not stop the pipeline.
 
     Example::
 
@@ -48,8 +48,8 @@ class WriteReport(FileSource):
     Args:
       file_pattern: path, pattern or folder, or several; see `tfrecord_beam.records.paths`.
       output: path or URL of the page.
-      schema: as for `write_report`, as are the options that are not named here.
-      mode: what becomes of a file that is there, when the transform is made and when it is run:
+      schema: as for `write_report`, as are the options not listed here.
+      mode: what to do with a file that exists when the transform is created or when it runs:
         "error" or "overwrite".
       desired_bundle_bytes: as for `BeamSource`.
 
@@ -110,7 +110,7 @@ class WriteReport(FileSource):
 def _look_at(
     element: KeyedRange, options: ReadOptions, report: Report
 ) -> Iterator[tuple[str, FileSummary]]:
-    """Yields what is shown of a file, by its path; once for each file, at its first range."""
+    """Yields the path and the summary of a file, at its first range only."""
     _, file_range = element
     if file_range.start == 0 and file_range.size is not None:
         entry = FileEntry(file_range.path, file_range.size)
@@ -127,7 +127,7 @@ def _add_corrupt(summary: DatasetSummary, record: CorruptRecord) -> None:
 
 
 class _Summarize(LibraryDoFn):
-    """Gives one summary of the elements of a bundle: a runner need not carry one for each."""
+    """Yields one summary for each bundle, so that runners need not pass on one per element."""
 
     def __init__(self, add: _AddTo) -> None:
         self._add = add

@@ -1,4 +1,4 @@
-"""Reads Parquet files as record batches, some row groups at a time, in bounded memory."""
+"""Reads Parquet files as record batches, a few row groups at a time, in bounded memory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_schema(path: str, open_file: OpenFile) -> pa.Schema:
     """Returns the Arrow schema of a file.
 
     Raises:
-      DecodeError: it is no Parquet file.
+      DecodeError: it is not a Parquet file.
     """
     with _open(path, open_file) as file:
         return file.schema_arrow
@@ -57,7 +57,7 @@ def split_row_groups(path: str, open_file: OpenFile, min_bytes: int) -> Iterator
       min_bytes: minimum size of a portion, except the last one, uncompressed.
 
     Raises:
-      DecodeError: it is no Parquet file.
+      DecodeError: it is not a Parquet file.
     """
     with _open(path, open_file) as file:
         groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]

@@ -23,10 +23,10 @@ _CODECS = {
     Format.ARROW: ("none", "zstd", "lz4"),
     Format.ARROW_STREAM: ("none", "zstd", "lz4"),
 }
-"""The internal compression of formats; the first is the default."""
+"""The compression that is part of a format; the first is the default."""
 
 _ROW_GROUP_BYTES = 64 << 20
-"""Bytes in memory of a row group of Parquet, of which one is held at a time."""
+"""Size in memory of a row group of Parquet. One is held at a time."""
 
 
 class _BatchWriter(Protocol):
@@ -48,26 +48,26 @@ def write_file(
     overwrite: bool = False,
     is_remade: bool = False,
 ) -> tuple[int, int]:
-    """Writes a file, and returns its number of rows and its number of bytes.
+    """Writes a file, and returns its number of rows and its size in bytes.
 
     It is written under a hidden name in the same folder, and renamed when it is complete.
 
     Args:
-      batches: all of the schema.
-      schema: the columns. CSV has one value a row in each, and text instead of bytes.
+      batches: the rows; every batch has the schema.
+      schema: the columns. For CSV each has one value per row, and text instead of bytes.
       path: path or URL.
       file_format: any but TFRecord.
-      file_system: where it is.
-      compression: a codec. None: text is compressed as the suffix of the path says, Parquet by
-        snappy and Arrow not at all.
+      file_system: where the file is.
+      compression: a codec. None: for text that of the path's suffix, for Parquet snappy, for Arrow
+        none.
       with_names: whether the first line of CSV has the names of the columns.
-      overwrite: replace what is there; False: it is an error.
-      is_remade: whether a file of equal bytes is that of an earlier attempt, see `put_in_place`.
+      overwrite: replace an existing file; False: it is an error.
+      is_remade: whether a file with equal bytes is from an earlier attempt, see `put_in_place`.
 
     Raises:
       ValueError: as for `choose_codec`.
-      SchemaError: a column of a type that the format does not hold, or none but rows.
-      WriteError: there is a file, or it cannot be written.
+      SchemaError: the format does not support the type of a column, or rows without columns.
+      WriteError: the file already exists, or cannot be written.
     """
     codec = choose_codec(path, file_format, compression)
     start = _choose_writer(file_format, schema, codec.codec, with_names)
@@ -112,7 +112,7 @@ def choose_codec(path: str, file_format: Format, compression: str | None) -> Com
 
 
 class _Sink:
-    """A file with the interface that Arrow writes to. Arrow does not end it."""
+    """A file with the interface that Arrow writes to. Arrow does not close it."""
 
     closed = False
 
@@ -150,7 +150,7 @@ def _check_csv_columns(schema: pa.Schema) -> None:
 
 
 class _ParquetWriter:
-    """Gathers row groups."""
+    """Collects batches into row groups."""
 
     def __init__(self, sink: pa.PythonFile, schema: pa.Schema, codec: str) -> None:
         self._writer = pa.parquet.ParquetWriter(sink, schema, compression=codec)

@@ -21,7 +21,7 @@ class TrackRecordBatchBytes(beam.PTransform):
       counter_name: its name.
 
     Raises:
-      ValueError: one of them is not a str, or empty.
+      ValueError: one of them is not a str, or is empty.
     """
 
     def __init__(self, counter_namespace: str, counter_name: str) -> None:
@@ -45,7 +45,7 @@ class TrackTensorRepresentations(beam.PTransform):
       counter_namespace: namespace of the counters.
 
     Raises:
-      ValueError: it is no str.
+      ValueError: it is not a str.
     """
 
     def __init__(self, counter_namespace: str) -> None:

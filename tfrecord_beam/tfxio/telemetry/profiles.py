@@ -43,7 +43,7 @@ class ProfileRawRecords(beam.PTransform[Any, Any]):
       physical_format: storage format, such as ``tfrecords_gzip``.
 
     Raises:
-      ValueError: a format holds one of ``[]-``, or the descriptors are one str.
+      ValueError: a format contains one of ``[]-``, or the descriptors are a str.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class ProfileRecordBatches(beam.PTransform[Any, Any]):
       distribution_update_probability: fraction of the batches for which metrics by row are updated.
 
     Raises:
-      ValueError: a format holds one of ``[]-``, or the descriptors are one str.
+      ValueError: a format contains one of ``[]-``, or the descriptors are a str.
     """
 
     def __init__(

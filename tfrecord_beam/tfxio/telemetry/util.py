@@ -14,7 +14,7 @@ def MakeTfxNamespace(descriptors: Sequence[str]) -> str:
     'tfx.my.component'
 
     Raises:
-      ValueError: the descriptors are no list.
+      ValueError: the descriptors are not a list.
     """
     return AppendToNamespace("tfx", descriptors)
 
@@ -23,7 +23,7 @@ def AppendToNamespace(namespace: str, descriptors_to_append: Sequence[str]) -> s
     """Returns a namespace within another one.
 
     Raises:
-      ValueError: the namespace is no str, or the descriptors are no list.
+      ValueError: the namespace is not a str, or the descriptors are not a list.
     """
     check_instance("namespace", namespace, str)
     check_list("telemetry_descriptors", descriptors_to_append)
