@@ -25,7 +25,6 @@ from tfrecord_beam.tfxio.dataset_options import RecordBatchesOptions, check_opti
 from tfrecord_beam.tfxio.epochs import read_epochs
 from tfrecord_beam.tfxio.record_based_tfxio import Chain, PassOn
 from tfrecord_beam.tfxio.schema_based_tfxio import SchemaBasedTFXIO
-from tfrecord_beam.tfxio.telemetry import ProfileRecordBlocks
 from tfrecord_beam.transforms.csv import BatchLines, DecodeLineBlocks, ReadLineBlocks
 
 
@@ -148,12 +147,8 @@ class CsvTFXIO(_CsvBase):
             CsvDecoder(self._format), types, batch_size=batch_size, reread=reread
         )
         options = dataclasses.replace(self._line_options, batch_size=batch_size)
-        return Chain(
-            "BeamSource",
-            "ReadLineBlocks" >> ReadLineBlocks(self._file_pattern, options),
-            "CollectRawRecordTelemetry" >> ProfileRecordBlocks(*self._source_names),
-            self._with_batch_telemetry("DecodeLineBlocks", decode, batch_size),
-        )
+        read = ReadLineBlocks(self._file_pattern, options)
+        return self._block_source(read, decode, batch_size, "LineBlocks")
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
         check_options(options)

@@ -116,9 +116,13 @@ class ExampleFilesTFXIO(ExampleBasedTFXIO):
           batch_size: rows of a batch; the last one of each byte range of a file may have fewer.
             None: an efficient number.
         """
-        return self._block_source(
-            self._file_pattern, self._schema, batch_size, record_type=self._record_type
+        read = transforms.ReadRecordBlocks(self._file_pattern, batch_size=batch_size)
+        decode = transforms.DecodeRecordBlocks(
+            self._schema,
+            raw_record_column_name=self.raw_record_column_name,
+            record_type=self._record_type,
         )
+        return self._block_source(read, decode, batch_size)
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
         check_options(options)

@@ -112,7 +112,11 @@ class RawTfRecordTFXIO(_RawRecordBase):
           batch_size: rows of a batch; the last one of each byte range of a file may have fewer.
             None: an efficient number.
         """
-        return self._block_source(self._file_pattern, None, batch_size, "ByteArray")
+        read = transforms.ReadRecordBlocks(self._file_pattern, batch_size=batch_size)
+        decode = transforms.DecodeRecordBlocks(
+            raw_record_column_name=self.raw_record_column_name, record_type="ByteArray"
+        )
+        return self._block_source(read, decode, batch_size)
 
     def RecordBatches(self, options: RecordBatchesOptions) -> Iterator[pa.RecordBatch]:
         check_options(options)

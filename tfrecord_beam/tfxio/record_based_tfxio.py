@@ -14,9 +14,8 @@ import pyarrow as pa
 from tfrecord_beam import transforms
 from tfrecord_beam.options import check_list
 from tfrecord_beam.records.paths import FilePattern
-from tfrecord_beam.schema.arrow import RecordType, arrow_schema, check_raw_record_column
+from tfrecord_beam.schema.arrow import arrow_schema, check_raw_record_column
 from tfrecord_beam.schema.representations import TensorRepresentations
-from tfrecord_beam.schema.tfmd import SchemaSource
 from tfrecord_beam.tfxio.dataset_options import TensorFlowDatasetOptions
 from tfrecord_beam.tfxio.raw_record_column import (
     AppendRawRecordColumn as AppendRawRecordColumn,
@@ -145,25 +144,17 @@ class RecordBasedTFXIO(TFXIO):
 
     def _block_source(
         self,
-        file_pattern: FilePattern,
-        schema: SchemaSource | None,
+        read: beam.PTransform[Any, Any],
+        decode: beam.PTransform[Any, Any],
         batch_size: int | None,
-        record_type: RecordType = "Example",
+        blocks: str = "RecordBlocks",
     ) -> beam.PTransform[Any, Any]:
-        """Returns a `BeamSource` over TFRecord files that decodes whole blocks of records."""
+        """Returns a `BeamSource` that reads and decodes whole blocks of records or lines."""
         return Chain(
             "BeamSource",
-            "ReadRecordBlocks" >> transforms.ReadRecordBlocks(file_pattern, batch_size=batch_size),
+            f"Read{blocks}" >> read,
             "CollectRawRecordTelemetry" >> ProfileRecordBlocks(*self._source_names),
-            self._with_batch_telemetry(
-                "DecodeRecordBlocks",
-                transforms.DecodeRecordBlocks(
-                    schema,
-                    raw_record_column_name=self.raw_record_column_name,
-                    record_type=record_type,
-                ),
-                batch_size,
-            ),
+            self._with_batch_telemetry(f"Decode{blocks}", decode, batch_size),
         )
 
     @abc.abstractmethod

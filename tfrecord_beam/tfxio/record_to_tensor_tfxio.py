@@ -25,7 +25,6 @@ from tfrecord_beam.tfxio.dataset_options import TensorFlowDatasetOptions, check_
 from tfrecord_beam.tfxio.dataset_util import make_raw_record_dataset
 from tfrecord_beam.tfxio.raw_record_column import AppendRawRecordColumn
 from tfrecord_beam.tfxio.record_based_tfxio import Chain, PassOn, RecordBasedTFXIO
-from tfrecord_beam.tfxio.telemetry.profiles import ProfileRecordBlocks
 from tfrecord_beam.tfxio.telemetry.util import MakeTfxNamespace
 from tfrecord_beam.tfxio.tensor_to_arrow import TensorsToRecordBatchConverter
 from tfrecord_beam.tfxio.tfxio import TFXIO
@@ -152,13 +151,8 @@ class TFRecordToTensorTFXIO(RecordToTensorTFXIO):
             "Records" >> beam.Map(_list_records).with_output_types(list[bytes]),
             self._decode(),
         )
-        return Chain(
-            "BeamSource",
-            "ReadRecordBlocks"
-            >> transforms.ReadRecordBlocks(self._file_pattern, batch_size=batch_size),
-            "CollectRawRecordTelemetry" >> ProfileRecordBlocks(*self._source_names),
-            self._with_batch_telemetry("DecodeRecordBlocks", decode, batch_size),
-        )
+        read = transforms.ReadRecordBlocks(self._file_pattern, batch_size=batch_size)
+        return self._block_source(read, decode, batch_size)
 
     def TensorFlowDataset(self, options: TensorFlowDatasetOptions) -> tf.data.Dataset:
         """Returns the decoded tensors as a `tf.data.Dataset`.
