@@ -45,11 +45,11 @@ from tfrecord_beam.records.window import CHUNK_BYTES, NO_STOP, Window
 BLOCK_BYTES = 8 << 20
 """Default bound on a block: large enough for the overhead per block to be negligible."""
 
-_MAX_BATCH_BYTES = 512 << 20
+_BATCH_BYTES = 512 << 20
 """Default bound on a block when `batch_size` sets its number of records: no runner can pass on an
 element of 2 GiB, and a batch may take more memory than its records."""
 
-_MOST_BATCH_BYTES = (1 << 31) - 1
+_MAX_BATCH_BYTES = (1 << 31) - 1
 """Upper limit of `batch_bytes`: so much memory may be requested at once."""
 
 SEARCHED = (
@@ -84,7 +84,7 @@ class ReadOptions:
         resolve_codec(self.compression)
         check_bool("validate_crc", self.validate_crc)
         check_int("batch_size", self.batch_size, least=1, optional=True)
-        check_int("batch_bytes", self.batch_bytes, least=1, most=_MOST_BATCH_BYTES, optional=True)
+        check_int("batch_bytes", self.batch_bytes, least=1, most=_MAX_BATCH_BYTES, optional=True)
 
 
 def no_index(path: str) -> FileIndex | None:
@@ -212,7 +212,7 @@ class RecordReader:
 
     def _scan(self) -> Scan:
         options = self._options
-        default_bytes = BLOCK_BYTES if options.batch_size is None else _MAX_BATCH_BYTES
+        default_bytes = BLOCK_BYTES if options.batch_size is None else _BATCH_BYTES
         return kernel.scan(
             self._window.data,
             start=self._window.begin,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB")
-_MOST_DIGITS = 15
+_MAX_DIGITS = 15
 _FLOAT_DIGITS = 9
 """Number of digits with which distinct 32-bit floats have distinct texts."""
 
@@ -18,7 +18,7 @@ def format_number(number: float) -> str:
     """
     if isinstance(number, int):
         return f"{number:,}"
-    if abs(number) < 10**_MOST_DIGITS and (abs(number) >= 10**6 - 0.5 or number == int(number)):
+    if abs(number) < 10**_MAX_DIGITS and (abs(number) >= 10**6 - 0.5 or number == int(number)):
         return f"{number:,.0f}"
     return f"{number:,.6g}"
 

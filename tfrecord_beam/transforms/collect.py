@@ -24,7 +24,7 @@ from tfrecord_beam.transforms.workers import LibraryDoFn
 LIST_BYTES = BLOCK_BYTES
 """Size at which a list of `bytes` ends, including the frame of each."""
 
-_MOST_LISTS = 4
+_MAX_LISTS = 4
 """The lists of all windows together hold at most as much as this many full ones."""
 
 _ROW_BYTES = 8 << 10
@@ -123,12 +123,12 @@ class CollectTimeless(LibraryDoFn):
     """Yields lists of elements of the global window, with the end of the window as timestamp.
 
     Args:
-      most: a list ends when the sizes of its elements sum up to this.
+      list_size: a list ends when the sizes of its elements sum up to this.
       measure: returns the size of an element.
     """
 
-    def __init__(self, most: int, measure: Callable[[Any], int]) -> None:
-        self._most = most
+    def __init__(self, list_size: int, measure: Callable[[Any], int]) -> None:
+        self._list_size = list_size
         self._measure = measure
         self.start_bundle()
 
@@ -141,7 +141,7 @@ class CollectTimeless(LibraryDoFn):
             return [element]
         self._elements.append(element)
         self._size += self._measure(element)
-        return self.finish_bundle() if self._size >= self._most else ()
+        return self.finish_bundle() if self._size >= self._list_size else ()
 
     def finish_bundle(self) -> Sequence[WindowedValue]:
         ended = self._elements
@@ -166,8 +166,8 @@ class CollectByWindow(LibraryDoFn):
     it late: until the bundle is done, the output watermark stays behind all of its input.
     """
 
-    def __init__(self, most: int, measure: Callable[[Any], int]) -> None:
-        self._most = most
+    def __init__(self, list_size: int, measure: Callable[[Any], int]) -> None:
+        self._list_size = list_size
         self._measure = measure
         self.start_bundle()
 
@@ -191,9 +191,9 @@ class CollectByWindow(LibraryDoFn):
         timed.size += size
         timed.earliest = min(timed.earliest, timestamp)
         self._size += size
-        if self._size >= _MOST_LISTS * self._most:
+        if self._size >= _MAX_LISTS * self._list_size:
             return self.finish_bundle()
-        if timed.size < self._most:
+        if timed.size < self._list_size:
             return ()
         self._size -= timed.size
         return [self._lists.pop(window).end(window)]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 Int64Array = npt.NDArray[np.int64]
 
-_MOST_NUMBERS = 1 << 48
+_MAX_NUMBERS = 1 << 48
 """More do not fit into any memory, and could overflow."""
 
 
@@ -64,5 +64,5 @@ def _check_splits(splits: Any) -> Int64Array:
 
 
 def _check_room(numbers: int) -> None:
-    if numbers > _MOST_NUMBERS:
+    if numbers > _MAX_NUMBERS:
         raise MemoryError
