@@ -80,17 +80,22 @@ def calls(kernel_name: str) -> dict[str, Callable[[], object]]:
 
     lists, words = pa.array([[1, 2], None, []] * 50), pa.array([b"x" * 30, None, b"\xff"] * 50)
 
+    texts = pa.array([["a", "b" * 100], None, []] * 50)
+
     def ask_arrays() -> None:
         kernel.row_splits(lists)
         kernel.element_lengths(words)
-        kernel.number_lists(lists)
+        kernel.value_lists(lists)
+        kernel.sparse_lists(texts)
+        kernel.sparse_columns(texts, [lists], [3])
+        kernel.sparse_columns(texts, [lists], [2])
         kernel.byte_size(batch)
         kernel.count_invalid_utf8(words)
         expect_error(kernel.row_splits, lists.values)
         expect_error(kernel.count_invalid_utf8, lists)
 
     def go_there_and_back() -> None:
-        splits, _, numbers = kernel.number_lists(lists)
+        splits, _, numbers = kernel.value_lists(lists)
         kernel.parent_indices(splits)
         coordinates = kernel.coordinates([splits])
         kernel.splits_of_coordinates(coordinates, [len(lists), 2])

@@ -33,11 +33,13 @@ if TYPE_CHECKING:
         frame as frame,
         is_aligned as is_aligned,
         masked_crc32c as masked_crc32c,
-        number_lists as number_lists,
         parent_indices as parent_indices,
         row_splits as row_splits,
         scan as scan,
+        sparse_columns as sparse_columns,
+        sparse_lists as sparse_lists,
         splits_of_coordinates as splits_of_coordinates,
+        value_lists as value_lists,
     )
 
 _NAMES = (
@@ -56,11 +58,13 @@ _NAMES = (
     "frame",
     "is_aligned",
     "masked_crc32c",
-    "number_lists",
     "parent_indices",
     "row_splits",
     "scan",
+    "sparse_columns",
+    "sparse_lists",
     "splits_of_coordinates",
+    "value_lists",
 )
 
 

@@ -30,6 +30,8 @@ _BINARY = {
 _FIELD_OF_LISTS = None
 """The step from lists to their elements; other steps are indices of struct fields."""
 
+_ONE_LIST = (_FIELD_OF_LISTS,)
+
 
 class Lists(NamedTuple):
     """The lists in a column. Null lists are empty.
@@ -88,10 +90,10 @@ class ListColumn:
           DecodeError: a value, and not only a list, is null.
         """
         array = batch.column(self.index)
-        if self.depth == len(self.steps) == 1 and self.dtype.kind != "O":
-            numbers = kernel.number_lists(array)
-            if numbers is not None:
-                splits, longest, values = numbers
+        if self.steps == _ONE_LIST:
+            found = kernel.value_lists(array)
+            if found is not None:
+                splits, longest, values = found
                 return Lists((splits,), values, longest)
         levels: list[Int64Array] = []
         longest = 0

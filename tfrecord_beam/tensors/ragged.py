@@ -75,7 +75,10 @@ class RaggedConverter:
             splits = self._partition(batch, lists)
         if self._is_int32:
             splits = tuple(self._to_int32(one, lists) for one in splits)
-        return RaggedValue(lists.values.reshape(-1, *self._inner_shape), splits)
+        values = lists.values
+        if self._inner_shape:
+            values = values.reshape(-1, *self._inner_shape)
+        return RaggedValue(values, splits)
 
     def _partition(self, batch: pa.RecordBatch, lists: Lists) -> tuple[AnyArray, ...]:
         """Returns all row splits; the partitions are applied from the innermost outwards."""

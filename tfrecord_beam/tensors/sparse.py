@@ -10,8 +10,7 @@ from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.tensors.columns import ListColumn, Lists, find_column, list_lengths
-from tfrecord_beam.tensors.memory import allocate, int64_vector
-from tfrecord_beam.tensors.specs import AnyArray, SparseSpec, SparseValue
+from tfrecord_beam.tensors.specs import SparseSpec, SparseValue
 
 
 class VarlenConverter:
@@ -39,8 +38,11 @@ class VarlenConverter:
         Raises:
           DecodeError: a value is null.
         """
+        found = kernel.sparse_lists(batch.column(self._column.index))
+        if found is not None:
+            return SparseValue(*found)
         lists = self._column.read(batch)
-        shape = int64_vector([batch.num_rows, lists.longest])
+        shape = np.array([batch.num_rows, lists.longest], np.int64)
         return SparseValue(kernel.coordinates(lists.splits), lists.values, shape)
 
 
@@ -83,13 +85,22 @@ class SparseConverter:
           DecodeError: a row has more or fewer indices than values, an index is outside of the
             shape, or a value or an index is null.
         """
+        column = batch.column
+        indices = [column(one.index) for one in self._indices]
+        found = kernel.sparse_columns(column(self._values.index), indices, self._sizes)
+        return self._read(batch) if found is None else SparseValue(*found)
+
+    def _read(self, batch: pa.RecordBatch) -> SparseValue:
         lists = self._values.read(batch)
         (splits,) = lists.splits
-        indices = allocate((len(lists.values), 1 + len(self._indices)), np.int64)
-        indices[:, 0] = kernel.parent_indices(splits)
-        for i, (column, size) in enumerate(zip(self._indices, self._sizes, strict=True), 1):
-            indices[:, i] = _read_index(batch, column, size, splits)
-        return SparseValue(indices, lists.values, int64_vector([batch.num_rows, *self._sizes]))
+        indices = [kernel.parent_indices(splits)]
+        for column, size in zip(self._indices, self._sizes, strict=True):
+            found = column.read(batch)
+            _check_indices(found, column, size, splits)
+            indices.append(found.values)
+        shape = np.array([batch.num_rows, *self._sizes], np.int64)
+        coordinates = np.stack(indices, axis=1, dtype=np.int64, casting="unsafe")
+        return SparseValue(coordinates, lists.values, shape)
 
 
 def _find_index_column(schema: pa.Schema, name: str, tensor: str) -> ListColumn:
@@ -102,27 +113,19 @@ def _find_index_column(schema: pa.Schema, name: str, tensor: str) -> ListColumn:
     return column
 
 
-def _read_index(
-    batch: pa.RecordBatch, column: ListColumn, size: int, splits: Int64Array
-) -> AnyArray:
-    """Returns one index for each value, after checking that it exists and is in range."""
-    lists = column.read(batch)
+def _check_indices(lists: Lists, column: ListColumn, size: int, splits: Int64Array) -> None:
+    """Raises DecodeError unless there is one index in range for each value."""
     if not np.array_equal(lists.splits[0], splits):
         found, lengths = list_lengths(lists.splits[0]), list_lengths(splits)
         row = int(np.argmax(found != lengths))
         raise column.error(
             f"Expected as many indices as values, {lengths[row]},", str(found[row]), row
         )
-    _check_range(lists, column, size)
-    return lists.values
-
-
-def _check_range(lists: Lists, column: ListColumn, size: int) -> None:
     values = lists.values
     end = np.iinfo(np.int64).max if size < 0 else size
-    if not len(values) or (values.min() >= 0 and values.max() < end):
-        return
-    position = int(np.argmax((values < 0) | (values >= end)))
-    bound = "of at least 0" if size < 0 else f"from 0 to {size - 1}"
-    row = lists.row_of_value(position)
-    raise column.error(f"Expected indices {bound}", str(values[position]), row)
+    is_outside = (values < 0) | (values >= end)
+    if is_outside.any():
+        position = int(np.argmax(is_outside))
+        bound = "of at least 0" if size < 0 else f"from 0 to {size - 1}"
+        row = lists.row_of_value(position)
+        raise column.error(f"Expected indices {bound}", str(values[position]), row)

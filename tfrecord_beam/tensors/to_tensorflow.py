@@ -50,17 +50,23 @@ def to_eager_tensor(value: NumpyTensor) -> EagerTensor:
 
 def to_tensor_value(value: NumpyTensor) -> Any:
     """Returns a `tf.compat.v1` feed value: array, SparseTensorValue or RaggedTensorValue."""
-    with ExtraImport():
-        import tensorflow as tf
-
+    sparse_class, ragged_class = _value_classes()
     if isinstance(value, SparseValue):
-        return tf.compat.v1.SparseTensorValue(*value)
+        return sparse_class(*value)
     if isinstance(value, RaggedValue):
         ragged = value.values
         for splits in reversed(value.row_splits):
-            ragged = tf.compat.v1.ragged.RaggedTensorValue(ragged, splits)
+            ragged = ragged_class(ragged, splits)
         return ragged
     return value
+
+
+@functools.cache
+def _value_classes() -> tuple[Any, Any]:
+    with ExtraImport():
+        import tensorflow as tf
+
+    return tf.compat.v1.SparseTensorValue, tf.compat.v1.ragged.RaggedTensorValue
 
 
 def _to_sparse_tensor(value: SparseValue) -> tf.SparseTensor:

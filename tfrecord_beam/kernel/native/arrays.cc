@@ -85,6 +85,21 @@ std::optional<int64_t> ByteSizeOf(const ArrowSchema& schema, const ArrowArray& a
   return size;
 }
 
+// Whether offsets that begin with 0 are row splits: no null list spans values, and they are
+// aligned. Sets the length of the longest list.
+bool AreRowSplits(const int64_t* offsets, int64_t lists, const Nulls& nulls, int64_t* longest) {
+  if (reinterpret_cast<uintptr_t>(offsets) % alignof(int64_t) != 0) return false;
+  int64_t total = 0;
+  int64_t signs = 0;
+  nulls.ForEachValid(lists, [&](int64_t i) {  // the offsets of null lists are not read
+    const int64_t length = offsets[i + 1] - offsets[i];
+    *longest = std::max(*longest, length);
+    total += length;
+    signs |= length;
+  });
+  return total == offsets[lists] && signs >= 0;
+}
+
 }  // namespace
 
 std::optional<Buffer> FindLengths(const ArrowSchema& schema, const ArrowArray& array) {
@@ -104,32 +119,60 @@ std::optional<RowSplits> FindRowSplits(const ArrowSchema& schema, const ArrowArr
   const std::string_view format = FormatOf(schema);
   if (!IsList(format) && !IsString(format)) return std::nullopt;
   RowSplits found;
-  auto* const splits = found.splits.Allocate<int64_t>(array.length + 1);
-  splits[0] = 0;
-  if (array.length == 0) return found;  // the offsets may be missing
-  const Offsets offsets(array.buffers[1], HasWideOffsets(format), array.offset);
+  if (array.length == 0) {  // the offsets may be missing
+    found.splits = found.owned.Allocate<int64_t>(1);
+    *found.owned.as<int64_t>() = 0;
+    return found;
+  }
+  const bool wide = HasWideOffsets(format);
+  const Offsets offsets(array.buffers[1], wide, array.offset);
   const Nulls nulls(array, array.offset);
   found.first = offsets[0];
+  if (wide && found.first == 0) {
+    const auto* const own = static_cast<const int64_t*>(array.buffers[1]) + array.offset;
+    if (AreRowSplits(own, array.length, nulls, &found.longest)) {
+      found.splits = own;
+      return found;
+    }
+  }
+  auto* const splits = found.owned.Allocate<int64_t>(array.length + 1);
+  found.splits = splits;
+  splits[0] = 0;
+  found.longest = 0;
+  int64_t signs = 0;
   int64_t begin = found.first;
   for (int64_t i = 0; i < array.length; ++i) {
     const int64_t end = offsets[i + 1];
     const int64_t length = (end - begin) * !nulls[i];  // no branch: nulls are unpredictable
     found.longest = std::max(found.longest, length);
     splits[i + 1] = splits[i] + length;
+    signs |= length;
     begin = end;
   }
-  found.without_gaps = splits[array.length] == begin - found.first;
+  found.without_gaps = splits[array.length] == begin - found.first && signs >= 0;
   return found;
 }
 
-std::optional<Numbers> FindNumbers(const ArrowSchema& schema, const ArrowArray& array) {
+std::optional<ValueLists> FindValueLists(const ArrowSchema& schema, const ArrowArray& array) {
   if (!IsList(FormatOf(schema))) return std::nullopt;
   const ArrowArray& values = *array.children[0];
   const std::string_view format = FormatOf(*schema.children[0]);
   const int64_t width = WidthOf(format);
-  if (width == 0 || Nulls(values, 0).possible()) return std::nullopt;
-  const auto* const data = static_cast<const char*>(values.buffers[1]);
-  return Numbers{data + values.offset * width, format[0], width};
+  const bool is_string = IsString(format);
+  if ((width == 0 && !is_string) || Nulls(values, 0).possible()) return std::nullopt;
+  ValueLists found;
+  found.rows = *FindRowSplits(schema, array);
+  if (!found.rows.without_gaps) return std::nullopt;
+  found.count = found.rows.splits[array.length];
+  const int64_t first = values.offset + found.rows.first;
+  if (is_string) {
+    found.data = static_cast<const char*>(values.buffers[2]);
+    found.offsets = Offsets(values.buffers[1], HasWideOffsets(format), first);
+  } else {
+    found.format = format[0];
+    found.data = static_cast<const char*>(values.buffers[1]) + first * width;
+  }
+  return found;
 }
 
 std::optional<int64_t> ByteSize(const ArrowSchema& schema, const ArrowArray& array) {

@@ -4,10 +4,25 @@
 
 #include <cstdint>
 
+#ifdef _MSC_VER
+#include <intrin.h>
+#endif
+
 #include "arrow_abi.h"
 #include "short_bytes.h"
 
 namespace tfrecord_beam {
+
+// The index of the lowest bit that is set in a word that is not 0.
+inline int TrailingZeros(uint64_t word) {
+#ifdef _MSC_VER
+  unsigned long index;
+  _BitScanForward64(&index, word);
+  return static_cast<int>(index);
+#else
+  return __builtin_ctzll(word);
+#endif
+}
 
 // The offsets of lists or bytes, 32 or 64 bits wide. Arrow data need not be aligned.
 class Offsets {
@@ -46,6 +61,27 @@ class Nulls {
   bool operator[](int64_t i) const {
     if (valid_ == nullptr) return all_;
     return (valid_[(first_ + i) / 8] >> ((first_ + i) % 8) & 1) == 0;
+  }
+
+  // Calls `visit` with the index of each of `length` elements that is not null.
+  template <typename Visit>
+  void ForEachValid(int64_t length, const Visit& visit) const {
+    if (valid_ == nullptr) {
+      for (int64_t i = 0; i < length && !all_; ++i) visit(i);
+      return;
+    }
+    int64_t i = 0;
+    for (; (first_ + i) % 8 != 0 && i < length; ++i) {
+      if (!(*this)[i]) visit(i);
+    }
+    for (; i + 64 <= length;
+         i += 64) {  // without a branch for each bit, as these are unpredictable
+      auto bits = LoadWord<uint64_t>(valid_ + (first_ + i) / 8);
+      for (; bits != 0; bits &= bits - 1) visit(i + TrailingZeros(bits));
+    }
+    for (; i < length; ++i) {
+      if (!(*this)[i]) visit(i);
+    }
   }
 
  private:

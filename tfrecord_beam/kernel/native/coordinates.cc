@@ -8,6 +8,9 @@
 namespace tfrecord_beam {
 namespace {
 
+// Most lists are short, and their lengths cannot be predicted: so many values are always written.
+constexpr int64_t kAtOnce = 8;
+
 // The coordinates of the elements of lists, from those of the lists, `rank` numbers for each.
 Buffer Descend(const int64_t* lists, size_t rank, SplitsView splits) {
   Buffer coordinates;
@@ -25,12 +28,16 @@ Buffer Descend(const int64_t* lists, size_t rank, SplitsView splits) {
 }  // namespace
 
 bool AreSplits(SplitsView splits) {
-  return splits.data[0] == 0 && std::is_sorted(splits.data, splits.data + splits.lists + 1);
+  uint64_t signs = 0;  // of all splits and steps; where no split is negative, no step overflows
+  for (int64_t list = 0; list < splits.lists; ++list) {
+    const auto begin = static_cast<uint64_t>(splits.data[list]);
+    const auto end = static_cast<uint64_t>(splits.data[list + 1]);
+    signs |= end | (end - begin);
+  }
+  return splits.data[0] == 0 && static_cast<int64_t>(signs) >= 0;
 }
 
 Buffer FindParents(SplitsView splits) {
-  // Most lists are short, and their lengths cannot be predicted: always writes this many.
-  constexpr int64_t kAtOnce = 8;
   Buffer parents;
   int64_t* out = parents.Allocate<int64_t>(splits.total() + kAtOnce);
   for (int64_t list = 0; list < splits.lists; ++list) {
@@ -43,14 +50,55 @@ Buffer FindParents(SplitsView splits) {
   return parents;
 }
 
-Buffer FindCoordinates(const std::vector<SplitsView>& levels) {
+Buffer FindCoordinates(SplitsView rows, const Nulls& nulls) {
   Buffer coordinates;
-  int64_t* const rows = coordinates.Allocate<int64_t>(levels[0].lists);
-  for (int64_t row = 0; row < levels[0].lists; ++row) rows[row] = row;
-  size_t rank = 1;
-  for (const SplitsView& splits : levels) {
-    coordinates = Descend(coordinates.as<int64_t>(), rank++, splits);
+  int64_t* out = coordinates.Allocate<int64_t>((rows.total() + kAtOnce) * 2);
+  nulls.ForEachValid(rows.lists, [&](int64_t row) {
+    const int64_t length = rows.data[row + 1] - rows.data[row];
+    const auto write = [=](int64_t place) {
+      out[2 * place] = row;
+      out[2 * place + 1] = place;
+    };
+    for (int64_t place = 0; place < kAtOnce; ++place) write(place);
+    for (int64_t place = kAtOnce; place < length; ++place) write(place);
+    out += 2 * length;
+  });
+  coordinates.Truncate(static_cast<size_t>(rows.total()) * 2 * sizeof(int64_t));
+  return coordinates;
+}
+
+Buffer FindCoordinates(const std::vector<SplitsView>& levels) {
+  Buffer coordinates = FindCoordinates(levels[0], Nulls());
+  for (size_t level = 1; level < levels.size(); ++level) {
+    coordinates = Descend(coordinates.as<int64_t>(), level + 1, levels[level]);
   }
+  return coordinates;
+}
+
+std::optional<Buffer> JoinCoordinates(SplitsView rows, const std::vector<Indices>& dimensions) {
+  const auto rank = static_cast<int64_t>(1 + dimensions.size());
+  const int64_t total = rows.total();
+  Buffer coordinates;
+  auto* const out = coordinates.Allocate<int64_t>((total + kAtOnce) * rank);
+  for (int64_t row = 0; row < rows.lists; ++row) {
+    int64_t* const at = out + rows.data[row] * rank;
+    const int64_t length = rows.data[row + 1] - rows.data[row];
+    for (int64_t i = 0; i < kAtOnce; ++i) at[i * rank] = row;
+    for (int64_t i = kAtOnce; i < length; ++i) at[i * rank] = row;
+  }
+  for (int64_t dimension = 1; dimension < rank; ++dimension) {
+    const Indices& indices = dimensions[static_cast<size_t>(dimension - 1)];
+    if (!std::equal(rows.data, rows.data + rows.lists + 1, indices.splits)) return std::nullopt;
+    const auto last = static_cast<uint64_t>(indices.end) - 1;
+    uint64_t signs = 0;  // of all indices, and of how far the last one is from them
+    for (int64_t i = 0; i < total; ++i) {
+      const auto index = static_cast<uint64_t>(indices.data[i]);
+      out[i * rank + dimension] = indices.data[i];
+      signs |= index | (last - index);
+    }
+    if (static_cast<int64_t>(signs) < 0) return std::nullopt;
+  }
+  coordinates.Truncate(static_cast<size_t>(total * rank) * sizeof(int64_t));
   return coordinates;
 }
 

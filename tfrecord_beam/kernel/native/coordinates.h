@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "arrow_layout.h"
 #include "columns.h"
 
 namespace tfrecord_beam {
@@ -36,6 +37,20 @@ Buffer FindParents(SplitsView splits);
 // number more than there are levels. There is at least one level, and each has as many lists as the
 // level before it has elements.
 Buffer FindCoordinates(const std::vector<SplitsView>& levels);
+
+// The same for lists of values, of which null ones are empty and need not be read.
+Buffer FindCoordinates(SplitsView rows, const Nulls& nulls);
+
+// The indices of values in one dimension.
+struct Indices {
+  const int64_t* splits = nullptr;  // of their rows, as many as those of the values
+  const int64_t* data = nullptr;
+  int64_t end = 0;  // they are below this
+};
+
+// The coordinates of values: the row, then the index in each dimension. Returns nullopt unless each
+// row has as many indices as values, and they are from 0 to below their end.
+std::optional<Buffer> JoinCoordinates(SplitsView rows, const std::vector<Indices>& dimensions);
 
 struct FoundSplits {
   Buffer splits;

@@ -18,7 +18,7 @@ class NameIndex {
 
   int Find(std::string_view name) const {
     if (slots_.empty()) return kNotFound;
-    const uint64_t hash = Hash(name);
+    const uint64_t hash = HashBytes(name);
     for (size_t at = hash & mask();; at = (at + 1) & mask()) {
       const Slot& slot = slots_[at];
       if (slot.column == kNotFound) return kNotFound;
@@ -29,7 +29,7 @@ class NameIndex {
   // `name` is not in the table yet.
   void Add(std::string_view name, int column) {
     if (2 * (size_ + 1) > slots_.size()) Rehash(slots_.empty() ? 16 : 2 * slots_.size());
-    Insert({Hash(name), name, column});
+    Insert({HashBytes(name), name, column});
     ++size_;
   }
 
@@ -44,28 +44,6 @@ class NameIndex {
     std::string_view name;
     int column = kNotFound;
   };
-
-  // Multiply and fold, a word at a time; the last word may overlap the one before it.
-  static uint64_t Hash(std::string_view name) {
-    constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15u;
-    const size_t size = name.size();
-    uint64_t hash = size * kMultiplier;
-    const auto mix = [&hash](uint64_t word) {
-      hash = (hash ^ word) * kMultiplier;
-      hash ^= hash >> 32;
-    };
-    const char* const data = name.data();
-    if (size >= 8) {
-      for (size_t at = 0; at + 8 < size; at += 8) mix(LoadWord<uint64_t>(data + at));
-      mix(LoadWord<uint64_t>(data + size - 8));
-    } else if (size >= 4) {
-      mix(uint64_t{LoadWord<uint32_t>(data)} << 32 | LoadWord<uint32_t>(data + size - 4));
-    } else if (size > 0) {
-      const auto byte = [data](size_t at) { return uint64_t{static_cast<uint8_t>(data[at])}; };
-      mix(byte(0) << 16 | byte(size / 2) << 8 | byte(size - 1));
-    }
-    return hash;
-  }
 
   size_t mask() const { return slots_.size() - 1; }
 

@@ -1,5 +1,5 @@
-// Loading, copying and comparing of a few bytes without a call: names and most string values are
-// that short.
+// Loading, copying, comparing and hashing of a few bytes without a call: names and most string
+// values are that short.
 #pragma once
 
 #include <cstddef>
@@ -62,6 +62,28 @@ inline bool EqualBytes(std::string_view a, std::string_view b) {
   if (size >= 4) return EqualTwoWords<uint32_t>(a.data(), b.data(), size);
   if (size >= 2) return EqualTwoWords<uint16_t>(a.data(), b.data(), size);
   return size == 0 || a[0] == b[0];
+}
+
+// Multiply and fold, a word at a time; the last word may overlap the one before it.
+inline uint64_t HashBytes(std::string_view bytes) {
+  constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15u;
+  const size_t size = bytes.size();
+  uint64_t hash = size * kMultiplier;
+  const auto mix = [&hash](uint64_t word) {
+    hash = (hash ^ word) * kMultiplier;
+    hash ^= hash >> 32;
+  };
+  const char* const data = bytes.data();
+  if (size >= 8) {
+    for (size_t at = 0; at + 8 < size; at += 8) mix(LoadWord<uint64_t>(data + at));
+    mix(LoadWord<uint64_t>(data + size - 8));
+  } else if (size >= 4) {
+    mix(uint64_t{LoadWord<uint32_t>(data)} << 32 | LoadWord<uint32_t>(data + size - 4));
+  } else if (size > 0) {
+    const auto byte = [data](size_t at) { return uint64_t{static_cast<uint8_t>(data[at])}; };
+    mix(byte(0) << 16 | byte(size / 2) << 8 | byte(size - 1));
+  }
+  return hash;
 }
 
 }  // namespace tfrecord_beam

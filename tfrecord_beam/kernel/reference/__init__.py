@@ -10,8 +10,10 @@ from tfrecord_beam.kernel.reference.arrays import (
     byte_size,
     count_invalid_utf8,
     element_lengths,
-    number_lists,
     row_splits,
+    sparse_columns,
+    sparse_lists,
+    value_lists,
 )
 from tfrecord_beam.kernel.reference.coordinates import (
     coordinates,
@@ -44,9 +46,11 @@ __all__ = [
     "frame",
     "is_aligned",
     "masked_crc32c",
-    "number_lists",
     "parent_indices",
     "row_splits",
     "scan",
+    "sparse_columns",
+    "sparse_lists",
     "splits_of_coordinates",
+    "value_lists",
 ]

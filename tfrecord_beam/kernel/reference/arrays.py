@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import types
 
+from tfrecord_beam.kernel.reference.coordinates import coordinates, parent_indices
 from tfrecord_beam.kernel.reference.utf8 import is_utf8
 
 _BINARY = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
@@ -32,18 +34,54 @@ def row_splits(array: Any) -> tuple[npt.NDArray[np.int64], int, int | None]:
     return splits, int(max(lengths, default=0)), first if splits[-1] == last - first else None
 
 
-def number_lists(
+def value_lists(
     array: Any,
 ) -> tuple[npt.NDArray[np.int64], int, npt.NDArray[Any]] | None:
-    """Returns the row splits of lists of numbers, the length of the longest, and the numbers."""
+    """Returns lists of numbers or strings: their row splits, the longest length, the values."""
     array = _to_storage(array)
     if not _is_list(array.type):
         return None
     values = _to_storage(array.values)
-    if _bit_width(values.type) is None or values.null_count:
+    is_string = _is_string(values.type)
+    if (_bit_width(values.type) is None and not is_string) or values.null_count:
         return None
     splits, longest, first = row_splits(array)
-    return None if first is None else (splits, longest, values.slice(first, splits[-1]).to_numpy())
+    if first is None:
+        return None
+    values = values.slice(first, splits[-1]).view(_BINARY.get(values.type, values.type))
+    return splits, longest, values.to_numpy(zero_copy_only=not is_string)
+
+
+def sparse_lists(
+    array: Any,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.int64]] | None:
+    """Returns the same lists as the parts of a sparse tensor."""
+    found = value_lists(array)
+    if found is None:
+        return None
+    splits, longest, values = found
+    return coordinates([splits]), values, np.array([len(splits) - 1, longest], np.int64)
+
+
+def sparse_columns(
+    values: Any, indices: Sequence[Any], sizes: Sequence[int]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.int64]] | None:
+    """Returns the same for lists of values and, for each dimension, lists of their indices."""
+    if len(indices) != len(sizes):
+        raise ValueError("Expected a size for each column of indices, found others")
+    found = value_lists(values)
+    if found is None:
+        return None
+    splits, _, flat = found
+    columns = [parent_indices(splits)]
+    for column, size in zip(map(value_lists, indices), sizes, strict=True):
+        if column is None or column[2].dtype != np.int64 or not np.array_equal(column[0], splits):
+            return None
+        end = np.iinfo(np.int64).max if size < 0 else size
+        if ((column[2] < 0) | (column[2] >= end)).any():
+            return None
+        columns.append(column[2])
+    return np.stack(columns, axis=1), flat, np.array([len(splits) - 1, *sizes], np.int64)
 
 
 def byte_size(array: Any) -> int | None:
