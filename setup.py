@@ -71,7 +71,7 @@ class BuildNativeKernel(build_ext):
         except (CCompilerError, ExecError, PlatformError) as error:
             raise CompileError(
                 f"Expected a C++17 compiler for {ext.name}, found: {error} (install one, or set "
-                "TFRECORD_BEAM_NO_NATIVE=1 for an install that is about a hundred times slower)"
+                "TFRECORD_BEAM_NO_NATIVE=1 for an install that is hundreds of times slower)"
             ) from error
 
 

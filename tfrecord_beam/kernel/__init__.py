@@ -1,7 +1,7 @@
 """Bytes to frames to Arrow: the hot core, one set of functions with two implementations.
 
 `implementation` says which one is in use: "native" (the C++ extension) or "reference"
-(google.protobuf, crc32c and pyarrow; the same results, about a hundred times slower). The
+(google.protobuf, crc32c and pyarrow; the same results, hundreds of times slower). The
 environment variable ``TFRECORD_BEAM_KERNEL`` selects it: ``native`` (a missing extension is an
 ImportError), ``reference``, or ``auto``, the default: native if available, else reference with one
 warning.
@@ -82,7 +82,7 @@ def _load(choice: str) -> tuple[str, dict[str, object]]:
                 raise
             warn_caller(
                 f"The native kernel cannot be imported ({error}): the reference kernel is used, "
-                "with the same results but about a hundred times slower. Reinstall tfrecord_beam "
+                "with the same results but hundreds of times slower. Reinstall tfrecord_beam "
                 "with a C++17 compiler, or set TFRECORD_BEAM_KERNEL=reference to accept this.",
                 RuntimeWarning,
             )

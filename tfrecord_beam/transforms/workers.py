@@ -117,7 +117,7 @@ def check_environment(launcher: Environment, worker: Environment) -> None:
     if launcher.kernel == "native" != worker.kernel:
         _logger.warning(
             "Expected the native kernel on the worker, as where the pipeline was made, found the "
-            "%s one: the results are the same, but it is about a hundred times slower (the counter "
+            "%s one: the results are the same, but it is hundreds of times slower (the counter "
             "kernel_%s counts its work; install a wheel, or a C++17 compiler before the library)",
             worker.kernel,
             worker.kernel,
