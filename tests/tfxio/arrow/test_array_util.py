@@ -55,6 +55,17 @@ def test_values_that_a_null_spans_do_not_count(make: MakeType) -> None:
     assert filled.to_pylist() == [[0, 1], [7], [], [5]]
 
 
+@LIST_TYPES
+@pytest.mark.parametrize("nulls", [1, 16, 17, 40])
+@pytest.mark.parametrize("fill", [[], [7, 8]])
+def test_few_and_many_null_lists_are_filled(make: MakeType, nulls: int, fill: list[int]) -> None:
+    rows = [[1], None, [], [2, 3]] + [None, [4]] * (nulls - 1)
+    array = pa.array([[0], *rows, None], make(INT64))[1:-1]
+    filled = array_util.FillNullLists(array, pa.array([9, *fill], INT64)[1:])
+    filled.validate(full=True)
+    assert filled.equals(pa.array([fill if row is None else row for row in rows], make(INT64)))
+
+
 @pytest.mark.parametrize(
     "data_type", [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()]
 )

@@ -111,14 +111,11 @@ def MergeRecordBatches(record_batches: Sequence[pa.RecordBatch]) -> pa.RecordBat
     check_list("record_batches", record_batches)
     for batch in record_batches:
         check_instance("record_batches", batch, pa.RecordBatch)
-    num_rows = sum(batch.num_rows for batch in record_batches)
     schemas = [batch.schema for batch in record_batches]
-    if all(schema.equals(schemas[0]) for schema in schemas):
-        columns = [
-            pa.concat_arrays(parts)
-            for parts in zip(*(b.columns for b in record_batches), strict=True)
-        ]
-        return _batch_of(columns, schemas[0] if schemas else pa.schema([]), num_rows)
+    if not schemas:
+        return _batch_of([], pa.schema([]), 0)
+    if all(map(schemas[0].equals, schemas)):
+        return _concat_batches(record_batches)
     for schema in schemas:
         check_distinct(schema.names, "columns")
     types: dict[str, pa.DataType] = {}
@@ -129,7 +126,17 @@ def MergeRecordBatches(record_batches: Sequence[pa.RecordBatch]) -> pa.RecordBat
         pa.concat_arrays([_column_as(batch, name, data_type) for batch in record_batches])
         for name, data_type in types.items()
     ]
+    num_rows = sum(batch.num_rows for batch in record_batches)
     return _batch_of(columns, pa.schema(list(types.items())), num_rows)
+
+
+def _concat_batches(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Returns all rows of batches of one schema."""
+    if hasattr(pa, "concat_batches"):  # from pyarrow 19 on, in a third of the time
+        return pa.concat_batches(batches)
+    parts = zip(*(batch.columns for batch in batches), strict=True)
+    columns = [pa.concat_arrays(part) for part in parts]
+    return _batch_of(columns, batches[0].schema, sum(batch.num_rows for batch in batches))
 
 
 def enumerate_arrays(
