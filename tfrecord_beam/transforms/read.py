@@ -90,8 +90,24 @@ class FileSource(beam.PTransform):
         return self._read_ranges(self._find_ranges(source))
 
     def _find_ranges(self, source: Any) -> beam.PCollection[KeyedRange]:
-        """Returns the ranges of the files."""
-        ranges = self._split(source)
+        """Returns the ranges of the files, which are given by patterns or by the input."""
+        compression = self._options.compression
+        if isinstance(source, beam.pvalue.PCollection):
+            if self._patterns is not None:
+                raise ValueError(
+                    "Expected no file_pattern where the input is a PCollection of files, "
+                    f"found {self._patterns!r}"
+                )
+            split = beam.ParDo(SplitFiles(self._range_bytes, compression))
+        elif self._patterns is None:
+            raise ValueError(
+                "Expected file_pattern where the input is no PCollection of files, found none"
+            )
+        else:
+            # Beam's Create would take two more steps, each 7 ms of a pipeline's startup time.
+            source = source | "Impulse" >> beam.Impulse()
+            split = beam.ParDo(SplitPatterns(self._patterns, self._range_bytes, compression))
+        ranges = source | "Split" >> split.with_output_types(KeyedRange)
         # Distributes them: some runners keep all output of one element on one worker.
         return ranges | "Reshuffle" >> SpreadRanges()  # type: ignore[no-untyped-call]  # of Beam
 
@@ -111,25 +127,6 @@ class FileSource(beam.PTransform):
         covered.element_type = beam.typehints.KV[str, beam.typehints.Any]
         _ = covered | "CheckCoverage" >> CheckCoverage()
         return blocks, [outputs[CORRUPT]] if collect else []
-
-    def _split(self, source: Any) -> beam.PCollection[KeyedRange]:
-        compression = self._options.compression
-        if isinstance(source, beam.pvalue.PCollection):
-            if self._patterns is not None:
-                raise ValueError(
-                    "Expected no file_pattern where the input is a PCollection of files, "
-                    f"found {self._patterns!r}"
-                )
-            split: beam.PTransform = beam.ParDo(SplitFiles(self._range_bytes, compression))
-            return source | "Split" >> split.with_output_types(KeyedRange)
-        if self._patterns is None:
-            raise ValueError(
-                "Expected file_pattern where the input is no PCollection of files, found none"
-            )
-        split = beam.ParDo(SplitPatterns(self._patterns, self._range_bytes, compression))
-        # Beam's Create would take two more steps, each of which adds 7 ms to a pipeline's startup.
-        once = source | "Impulse" >> beam.Impulse()
-        return once | "Split" >> split.with_output_types(KeyedRange)
 
     def _handle_corrupt(self, *corrupt: list[Any]) -> None:
         handle_corrupt(itertools.chain(*corrupt), self._error_handler, self._max_corrupt_records)
