@@ -1,6 +1,6 @@
 """Reading from end to end in a Beam pipeline: one worker, one file, pipeline start included.
 
-Size: 500,000 census records (0.2 GB), 5,000 images (0.15 GB). The start of a pipeline is measured
+Size: 500,000 census records (0.2 GB), 20,000 images (0.6 GB). The start of a pipeline is measured
 by itself too, with a file of one record. Each case has a process of its own, which has run
 one pipeline before.
 """
@@ -60,7 +60,7 @@ def _cases(
 
 
 def measure(run: harness.Run) -> None:
-    counts = {"census": run.count(500_000), "images": run.count(5_000)}
+    counts = {"census": run.count(500_000), "images": run.count(20_000)}
     for title, readers in (
         ("record batches", _batch_readers("census")),
         ("single records", _RECORD_READERS),

@@ -229,12 +229,23 @@ def start(arguments: argparse.Namespace) -> Iterator[Run]:
     """Yields a `Run` by the options of `argument_parser`; at the end writes the JSON file.
 
     Without `--data` the folder is a temporary one.
+
+    Raises:
+      SystemExit: the extension is missing, so that the reference kernel, which is hundreds of
+        times slower, would be measured. Ask for it by TFRECORD_BEAM_KERNEL=reference.
     """
     # For the peers that load TensorFlow: no GPU, and no log between the tables.
     os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     with tempfile.TemporaryDirectory(prefix="tfrecord_beam_bench_") as temporary:
         run = Run(arguments.data or Path(temporary), arguments.rounds, arguments.scale)
+        asked_kernel = os.environ.get("TFRECORD_BEAM_KERNEL")
+        if run.environment["kernel"] == "reference" != asked_kernel:
+            raise SystemExit(
+                "Expected the compiled extension of tfrecord_beam, found none (install with "
+                "`pip install -e .`, or set TFRECORD_BEAM_KERNEL=reference to measure the "
+                "reference kernel)"
+            )
         run.folder.mkdir(parents=True, exist_ok=True)
         for key, value in run.environment.items():
             print(f"{key}: {value}")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import harness
+from tfrecord_beam import kernel
 
 
 def _arguments(folder: Path) -> argparse.Namespace:
@@ -44,6 +45,18 @@ def test_compare_reports_every_round_of_every_case(
         assert second["ratios_to_first"][index] == pytest.approx(other_sec / base_sec)
     assert report["environment"]["pyarrow"][0].isdigit()
     assert "| first " in capsys.readouterr().out
+
+
+def test_reference_kernel_is_measured_only_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel, "implementation", "reference")
+    monkeypatch.setenv("TFRECORD_BEAM_KERNEL", "auto")
+    with pytest.raises(SystemExit, match="found none"), harness.start(_arguments(tmp_path)):
+        pass
+    monkeypatch.setenv("TFRECORD_BEAM_KERNEL", "reference")
+    with harness.start(_arguments(tmp_path)) as run:
+        assert run.environment["kernel"] == "reference"
 
 
 def test_isolated_cases_run_in_processes_of_their_own(tmp_path: Path) -> None:

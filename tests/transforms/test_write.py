@@ -259,7 +259,7 @@ def test_local_files_have_names_of_their_own(tmp_path: pathlib.Path) -> None:
         assert sorted(records_in(*(file.path for file in files))) == sorted(RECORDS)
     assert len(records_in(tmp_path / "a*")) == 2 * len(RECORDS)
     assert all(not path.startswith(".") for path in paths_in(tmp_path))
-    with pytest.raises(WriteError, match=r"^Expected no file of this name"):
+    with pytest.raises(WriteError, match=r"^Expected no files of this data set"):
         WriteToTFRecord(tmp_path / "a", write_locality="local")
 
 
@@ -267,7 +267,7 @@ def test_local_files_have_names_of_their_own(tmp_path: pathlib.Path) -> None:
 def test_modes(tmp_path: pathlib.Path, options: dict[str, Any]) -> None:
     prefix = tmp_path / "a"
     write(RECORDS, prefix, **options)
-    with pytest.raises(WriteError, match=r"^Expected no file of this name, found \d"):
+    with pytest.raises(WriteError, match=r"^Expected no files of this data set, found \d"):
         WriteToTFRecord(prefix, **options)
     assert write(RECORDS, prefix, mode="ignore", **options) == []
     write(RECORDS[:3], prefix, mode="append", **options)
@@ -282,7 +282,7 @@ def test_modes(tmp_path: pathlib.Path, options: dict[str, Any]) -> None:
 def test_mode_is_looked_at_again_when_the_pipeline_runs(tmp_path: pathlib.Path) -> None:
     transform = WriteToTFRecord(tmp_path / "a")
     (tmp_path / "a-00000-of-00001.tfrecord").touch()
-    with pytest.raises(WriteError, match=r"^Expected no file of this name, found 1"):
+    with pytest.raises(WriteError, match=r"^Expected no files of this data set, found 1"):
         run(beam.Create(RECORDS), transform)
     assert paths_in(tmp_path) == ["a-00000-of-00001.tfrecord"]
 

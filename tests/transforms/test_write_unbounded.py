@@ -224,5 +224,5 @@ def test_options_that_an_unbounded_input_does_not_have(
 def test_files_that_are_there_already(tmp_path: pathlib.Path) -> None:
     transform = WriteToTFRecord(tmp_path / "a", num_shards=1)
     (tmp_path / "a-00000-of-00001.tfrecord").touch()
-    with pytest.raises(WriteError, match=r"^Expected no file of this name, found 1"):
+    with pytest.raises(WriteError, match=r"^Expected no files of this data set, found 1"):
         run(*arrivals(), beam.WindowInto(FixedWindows(2)), transform)

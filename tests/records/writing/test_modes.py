@@ -78,7 +78,7 @@ def test_error_where_there_is_one(tmp_path: pathlib.Path, own: str) -> None:
     with pytest.raises(WriteError) as caught:
         write(tmp_path, b"1")
     assert str(caught.value) == (
-        f"Expected no file of this name, found 1 - at {tmp_path / own} "
+        f"Expected no files of this data set, found 1 - at {tmp_path / own} "
         "(mode='overwrite' replaces them, 'append' adds to them)"
     )
     assert paths_in(tmp_path) == sorted([own, *FOREIGN])
@@ -250,7 +250,7 @@ def test_exact_path_in_each_mode(tmp_path: pathlib.Path) -> None:
         return write_table(batch_of(record), path, record_type="ByteArray", mode=mode)
 
     assert write_one(b"1") == [WrittenFile(str(path), 1, 17)]
-    with pytest.raises(WriteError, match=r"^Expected no file of this name, found 1"):
+    with pytest.raises(WriteError, match=r"^Expected no file of this name, found one"):
         write_one(b"2")
     assert write_one(b"3", "ignore") == []
     assert records_in(path) == [b"1"]

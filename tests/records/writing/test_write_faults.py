@@ -237,7 +237,7 @@ def test_files_that_come_in_between_are_not_replaced(tmp_path: pathlib.Path) -> 
     write = start_write(options, DirectOutputFileSystem())
     publications = name_files(shard_files(tmp_path, 3), options, write)
     (tmp_path / "a-00000-of-00001.tfrecord").touch()
-    with pytest.raises(WriteError, match=r"^Expected no file of this name, found 1"):
+    with pytest.raises(WriteError, match=r"^Expected no files of this data set, found 1"):
         plan_ending(publications, options, write, DirectOutputFileSystem())
 
 

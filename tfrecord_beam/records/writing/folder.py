@@ -42,13 +42,12 @@ class OutputFolder:
             self.check_paths([self._names.path(0, 1)])
         others = [path for path in self.own_files if write_id is None or write_id not in path]
         if mode == "error" and others:
-            raise WriteError(
-                f"Expected no file of this name, found {len(others)}",
-                Location(others[0]),
-                "mode='overwrite' replaces it"
-                if self._names.is_exact
-                else "mode='overwrite' replaces them, 'append' adds to them",
-            )
+            if self._names.is_exact:
+                found, hint = "no file of this name, found one", "mode='overwrite' replaces it"
+            else:
+                found = f"no files of this data set, found {len(others)}"
+                hint = "mode='overwrite' replaces them, 'append' adds to them"
+            raise WriteError(f"Expected {found}", Location(others[0]), hint)
 
     def check_paths(self, finals: Iterable[str]) -> None:
         """Raises WriteError if one of the paths of new files is that of a folder."""
