@@ -13,10 +13,11 @@ namespace {
 // Stands for the content size of a Feature without a kind.
 constexpr int64_t kNoKind = -1;
 
-// The most that is written together, column by column: the ends of the rows, and their bytes until
-// the CRC is computed, stay in the first-level cache.
+// The most that is written together, column by column: the ends of the rows stay in the first-level
+// cache, and their bytes in the second-level one until the CRC is computed. Fewer rows take longer,
+// because each group of rows costs some steps for each column.
 constexpr int64_t kRowsTogether = 64;
-constexpr int64_t kBytesTogether = 16 << 10;
+constexpr int64_t kBytesTogether = 64 << 10;
 
 struct Range {
   int64_t begin;
@@ -42,6 +43,22 @@ std::optional<Range> StepsOf(const EncodeColumn& column, int64_t row) {
   return RangeOf(column.steps->offsets, row);
 }
 
+int64_t CountFeatures(const EncodeColumn& column, int64_t rows) {
+  if (!column.steps) return rows;
+  int64_t count = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (const std::optional<Range> steps = StepsOf(column, row)) count += steps->size();
+  }
+  return count;
+}
+
+template <typename Function>
+void ForEachColumn(EncodeBatch& batch, const Function& function) {
+  for (EncodeColumn& column : batch.context) function(column);
+  if (!batch.feature_lists) return;
+  for (EncodeColumn& column : *batch.feature_lists) function(column);
+}
+
 bool HasNull(const Nulls& nulls, Range range) {
   if (!nulls.possible()) return false;
   for (int64_t i = range.begin; i < range.end; ++i) {
@@ -56,7 +73,7 @@ int64_t LoadInt64(const Values& values, int64_t i) {
 
 // Calls a function with the kind as a compile-time constant, to specialize its loops.
 template <typename Function>
-auto WithKind(Kind kind, Function function) {
+auto WithKind(Kind kind, const Function& function) {
   switch (kind) {
     case Kind::kBytes:
       return function(std::integral_constant<Kind, Kind::kBytes>());
@@ -148,9 +165,9 @@ int64_t EntrySize(const EncodeColumn& column, int64_t value_size) {
   return WriteHeader(2, value_size, out);
 }
 
-int64_t FeatureListSize(const EncodeColumn& column, size_t first, int64_t steps) {
+int64_t FeatureListSize(const EncodeColumn& column, int64_t first, int64_t steps) {
   int64_t size = 0;
-  for (size_t i = first; i < first + static_cast<size_t>(steps); ++i) {
+  for (int64_t i = first; i < first + steps; ++i) {
     size += FieldSize(FeatureSize(column.features.values.kind, column.content_sizes[i]));
   }
   return size;
@@ -195,8 +212,8 @@ void WriteHeaders(uint32_t field, Range rows, const std::vector<int64_t>& sizes,
 }
 
 // Writes the feature lists of `rows`, whose content sizes start at `next_step`; returns their end.
-size_t WriteFeatureLists(const EncodeColumn& column, Range rows, size_t next_step,
-                         std::vector<uint8_t*>& ends) {
+int64_t WriteFeatureLists(const EncodeColumn& column, Range rows, int64_t next_step,
+                          std::vector<uint8_t*>& ends) {
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     const std::optional<Range> steps = StepsOf(column, row);
     if (!steps) continue;
@@ -217,14 +234,18 @@ size_t WriteFeatureLists(const EncodeColumn& column, Range rows, size_t next_ste
 void WriteFeatures(const EncodeColumn& column, Range rows, bool null_as_absent,
                    std::vector<uint8_t*>& ends) {
   WithKind(column.features.values.kind, [&](auto kind) {
-    const Features features = column.features;  // a copy that cannot alias the output
+    // Copies, which cannot alias the output.
+    const Features features = column.features;
+    const int64_t* const content_sizes = column.content_sizes;
     for (int64_t row = rows.begin; row < rows.end; ++row) {
-      const int64_t content_size = column.content_sizes[static_cast<size_t>(row)];
+      const int64_t content_size = content_sizes[row];
       if (content_size == kNoKind && null_as_absent) continue;
       uint8_t* end = ends[static_cast<size_t>(row)];
       if (IsSmall(column.small_entry, content_size)) {
         end = WriteSmallEntry(kind, column.small_entry, content_size, end);
         end = WriteContent(kind, features.values, ValuesOf(features, row), end);
+      } else if (content_size == kNoKind) {
+        end = WriteBytes(column.null_entry, end);
       } else {
         end = WriteEntry(column, FeatureSize(kind, content_size), end);
         end = WriteFeature(kind, features, row, content_size, end);
@@ -236,7 +257,20 @@ void WriteFeatures(const EncodeColumn& column, Range rows, bool null_as_absent,
 
 }  // namespace
 
+// One block of memory for all columns, which is kept for the next batch: many small ones would be
+// fresh from the system each time.
+void BatchEncoder::ReserveContentSizes() {
+  int64_t total = 0;
+  ForEachColumn(batch_, [&](EncodeColumn& column) { total += CountFeatures(column, batch_.rows); });
+  int64_t* next = content_sizes_.Allocate<int64_t>(total);
+  ForEachColumn(batch_, [&](EncodeColumn& column) {
+    column.content_sizes = next;
+    next += CountFeatures(column, batch_.rows);
+  });
+}
+
 std::optional<EncodeFailure> BatchEncoder::Measure() {
+  ReserveContentSizes();
   context_sizes_.assign(static_cast<size_t>(batch_.rows), 0);
   lists_sizes_.assign(static_cast<size_t>(is_sequence() ? batch_.rows : 0), 0);
   std::optional<EncodeFailure> failure;
@@ -263,17 +297,19 @@ std::optional<EncodeFailure> BatchEncoder::Measure() {
 }
 
 int64_t BatchEncoder::MeasureContext(EncodeColumn& column, int64_t rows) {
-  column.content_sizes.resize(static_cast<size_t>(rows));
+  const auto null_size = batch_.null_as_absent ? 0 : static_cast<int64_t>(column.null_entry.size());
   const auto small_size = static_cast<int64_t>(column.small_entry.bytes.size());
   return WithKind(column.features.values.kind, [&](auto kind) {
     for (int64_t row = 0; row < rows; ++row) {
       int64_t content_size;
       if (!MeasureFeature(kind, column.features, row, &content_size)) return row;
-      column.content_sizes[static_cast<size_t>(row)] = content_size;
+      column.content_sizes[row] = content_size;
       int64_t& size = context_sizes_[static_cast<size_t>(row)];
       if (IsSmall(column.small_entry, content_size)) {
         size += small_size + content_size;
-      } else if (content_size != kNoKind || !batch_.null_as_absent) {
+      } else if (content_size == kNoKind) {
+        size += null_size;
+      } else {
         size += FieldSize(EntrySize(column, FeatureSize(kind, content_size)));
       }
     }
@@ -282,15 +318,15 @@ int64_t BatchEncoder::MeasureContext(EncodeColumn& column, int64_t rows) {
 }
 
 int64_t BatchEncoder::MeasureFeatureList(EncodeColumn& column, int64_t rows) {
+  int64_t next_step = 0;
   for (int64_t row = 0; row < rows; ++row) {
     const std::optional<Range> steps = StepsOf(column, row);
     if (!steps) continue;
-    const size_t first = column.content_sizes.size();
+    const int64_t first = next_step;
     for (int64_t step = steps->begin; step < steps->end; ++step) {
-      int64_t content_size;
       const Kind kind = column.features.values.kind;
-      if (!MeasureFeature(kind, column.features, step, &content_size)) return row;
-      column.content_sizes.push_back(content_size);
+      int64_t* const content_size = &column.content_sizes[next_step++];
+      if (!MeasureFeature(kind, column.features, step, content_size)) return row;
     }
     const int64_t value_size = FeatureListSize(column, first, steps->size());
     lists_sizes_[static_cast<size_t>(row)] += FieldSize(EntrySize(column, value_size));
@@ -308,7 +344,7 @@ int64_t BatchEncoder::RowsTogether(int64_t begin) const {
 
 template <typename Done>
 void BatchEncoder::WriteRows(std::vector<uint8_t*>& ends, Done done) const {
-  std::vector<size_t> next_steps(is_sequence() ? batch_.feature_lists->size() : 0);
+  std::vector<int64_t> next_steps(is_sequence() ? batch_.feature_lists->size() : 0);
   for (Range rows{0, 0}; rows.begin < batch_.rows; rows.begin = rows.end) {
     rows.end = RowsTogether(rows.begin);
     WriteHeaders(1, rows, context_sizes_, ends);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "columns.h"
 #include "encode_columns.h"
 
 namespace tfrecord_beam {
@@ -65,7 +66,11 @@ class BatchEncoder {
 
   bool is_sequence() const { return batch_.feature_lists.has_value(); }
 
+  // Gives each column room for its content sizes.
+  void ReserveContentSizes();
+
   EncodeBatch batch_;
+  Buffer content_sizes_;                // of all columns
   std::vector<int64_t> context_sizes_;  // of each record's Features
   std::vector<int64_t> lists_sizes_;    // of each record's FeatureLists
   std::vector<int64_t> sizes_;

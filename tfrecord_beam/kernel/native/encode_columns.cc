@@ -77,6 +77,12 @@ bool ReadColumn(const ArrowSchema& schema, const ArrowArray& array, int64_t firs
   auto* const key = reinterpret_cast<uint8_t*>(column->key.data());
   WriteBytes(name, WriteHeader(1, static_cast<int64_t>(name.size()), key));
 
+  const std::string no_value{static_cast<char>(LengthTag(2)), 0};
+  const auto entry_size = static_cast<int64_t>(column->key.size() + no_value.size());
+  column->null_entry.resize(static_cast<size_t>(FieldSize(entry_size)));
+  auto* const entry = reinterpret_cast<uint8_t*>(column->null_entry.data());
+  WriteBytes(no_value, WriteBytes(column->key, WriteHeader(1, entry_size, entry)));
+
   const ArrowSchema* inner_schema = &schema;
   const ArrowArray* inner = &array;
   first += array.offset;

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "arrow_abi.h"
 #include "arrow_layout.h"
@@ -46,13 +45,14 @@ struct SmallEntry {
 // Features, `steps`.
 struct EncodeColumn {
   std::string name;
-  std::string key;  // the map entry's field 1
+  std::string key;         // the map entry's field 1
+  std::string null_entry;  // the whole map entry of a Feature without a kind
   SmallEntry small_entry;
   std::optional<Lists> steps;  // nullopt in the context
   Features features;
 
   // Set by BatchEncoder: the content size of each Feature, in the order in which they are written.
-  std::vector<int64_t> content_sizes;
+  int64_t* content_sizes = nullptr;
 };
 
 // Reads the layout of `array` from element `first` on. False: its type cannot be encoded.
