@@ -108,7 +108,7 @@ def test_schema(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_unknown_format(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["convert", write(tmp_path, "a.tfrecord"), str(tmp_path / "b.orc")]) == 2
     error = capsys.readouterr().err
-    assert "Expected a file name that tells the format" in error
+    assert "Expected a file name whose suffix names the format" in error
     assert "tfrecord, parquet, csv, json, arrow, arrow-stream" in error
 
 

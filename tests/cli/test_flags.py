@@ -73,7 +73,7 @@ def test_errors_of_verbs(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[s
     for arguments, text in (
         (["convert", path, f"{target}.orc"], "(give --to: tfrecord, parquet, "),
         (["convert", f"{path}.orc", target], "Expected files at"),
-        (["convert", path, target], f"found 1 - at {target} (--mode overwrite replaces it)"),
+        (["convert", path, target], f"found one - at {target} (--mode overwrite replaces it)"),
         (["convert", path, target, "--compression", "auo"], "Expected --compression to be "),
         (
             ["convert", path, f"{target}.gz", "--compression", "zlib"],

@@ -1,4 +1,4 @@
-"""schema tells the columns of a TFMD schema, or of records."""
+"""schema prints the columns of a TFMD schema, or of records."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def test_index_of_another_file_of_the_same_size(tmp_path: Path) -> None:
 
 def check_stale(path: str, cuts: list[int], records: list[bytes]) -> None:
     with pytest.warns(
-        RuntimeWarning, match=r"^The index of .*/a does not fit .*make it anew"
+        RuntimeWarning, match=r"^The index of .*/a does not fit .*rebuild it"
     ) as found:
         assert read(path, cuts) == records
     assert {each.filename for each in found} == {__file__}

@@ -184,7 +184,7 @@ def test_steps_stay_lists(tmp_path: pathlib.Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "text"),
     [
-        (True, "Expected a schema that tells the columns"),
+        (True, "Expected a schema for"),
         ("x", "Expected a list of columns"),
         (5, "Expected a list of columns"),
         (None, "Expected a list of columns"),

@@ -161,7 +161,7 @@ def test_values_that_do_not_fit() -> None:
 
 def test_schema_that_gives_no_fields() -> None:
     with pytest.raises(
-        SchemaError, match=r"^Expected a schema that tells the fields of the rows, found none"
+        SchemaError, match=r"^Expected a schema, which gives the fields of the rows, found none"
     ):
         ToRows(None)  # type: ignore[arg-type]
     with pytest.raises(SchemaError, match=r"Expected type INT, FLOAT or BYTES for feature 'n'"):

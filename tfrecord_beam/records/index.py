@@ -161,6 +161,6 @@ def find_by_index(window: Window, index: FileIndex, start: int) -> bool:
 def _warn(path: str, reason: str) -> None:
     warn_caller(
         f"The index of {path} does not fit the file, whose records are searched instead: {reason} "
-        "(remove the index, or make it anew: tfrecord-beam index)",
+        "(remove the index, or rebuild it: tfrecord-beam index)",
         RuntimeWarning,
     )

@@ -135,7 +135,7 @@ def _choose(
     if choice is True:
         if features is None:
             raise SchemaError(
-                f"Expected a schema that tells the columns of {option}=True, found none",
+                f"Expected a schema for {option}=True, found none",
                 hint="give a schema, or a list of the columns' names",
             )
         return frozenset(feature.name for feature in features if is_chosen(feature))

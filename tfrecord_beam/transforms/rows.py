@@ -94,7 +94,7 @@ class ToRows(beam.PTransform):
         fetched = fetch_schema(schema)
         planned = plan_schema(decode_plan(fetched, columns=columns))
         if planned is None:
-            raise SchemaError("Expected a schema that tells the fields of the rows, found none")
+            raise SchemaError("Expected a schema, which gives the fields of the rows, found none")
         self._forms = choose_forms(fetched, scalars, strings)
         self._scalars, self._strings = scalars, strings
         self._planned = planned

@@ -156,7 +156,7 @@ class WriteToTFRecord(beam.PTransform):
 
     Raises:
       ValueError: an option is unknown, out of range, or does not go with another; the prefix has
-        characters of a pattern; the suffix tells another codec.
+        characters of a pattern; the suffix is that of another codec.
       SchemaError: the schema cannot be used; in the pipeline, a batch does not fit it, or two
         batches have a feature of different kinds. Also a ValueError.
       EncodeError: in the pipeline, a record cannot hold a value. Also a ValueError.
@@ -311,7 +311,7 @@ class WriteToTFRecord(beam.PTransform):
             published[SPILLS]
             # In its own window, what a late pane was made from could be dropped as too late.
             | "InOneWindow" >> beam.WindowInto(GlobalWindows())
-            # What was published is settled before that of which it was made is gone.
+            # The published files are settled before the files they were made from are deleted.
             | "Settle" >> beam.Reshuffle()
             | "CleanUp" >> beam.Map(steps.clean_up, write)
         )

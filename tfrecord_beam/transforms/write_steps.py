@@ -48,7 +48,7 @@ from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSy
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
 ENDING = "ending"
-"""Tag of the output that tells what is left to do at the end."""
+"""Tag of the output with the work left for the end."""
 
 SPILLS = "spills"
 """Tag of the output that has the spill files that are done with."""

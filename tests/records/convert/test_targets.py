@@ -109,9 +109,9 @@ def test_compression(tmp_path: pathlib.Path) -> None:
     [
         ("a.parquet", "bz2", "Expected compression of parquet to be None or one of snappy, none"),
         ("a.arrow", "gzip", "Expected compression of arrow to be None or one of none, zstd, lz4"),
-        ("a.parquet.gz", None, "Expected a name that tells no codec for parquet, which is compr"),
-        ("a.parquet.gz", "gzip", "Expected a name that tells no codec for parquet"),
-        ("a.arrows.zst", "zstd", "Expected a name that tells no codec for arrow-stream"),
+        ("a.parquet.gz", None, "Expected a name without the suffix of a codec for parquet"),
+        ("a.parquet.gz", "gzip", "Expected a name without the suffix of a codec for parquet"),
+        ("a.arrows.zst", "zstd", "Expected a name without the suffix of a codec for arrow-stream"),
         ("a.csv.gz", "zstd", "write it with compression='gzip'"),
         ("a.csv", "rar", "Expected compression"),
         ("a.csv", "auto", "Expected compression"),

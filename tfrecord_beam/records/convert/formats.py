@@ -130,7 +130,7 @@ def _format_of(path: str, option: str) -> Format:
         base = posixpath.splitext(base)[0]
     suffix = posixpath.splitext(_SHARD.sub("", base))[1]
     if suffix not in _SUFFIXES:
-        message = f"Expected a file name that tells the format, found {path!r}"
+        message = f"Expected a file name whose suffix names the format, found {path!r}"
         hint = (
             f"give {option}: {_NAMES}; or one of the suffixes {', '.join(filter(None, _SUFFIXES))}"
         )

@@ -98,8 +98,8 @@ def choose_codec(path: str, file_format: Format, compression: str | None) -> Com
         return codec
     if named != "none":
         raise ValueError(
-            f"Expected a name that tells no codec for {file_format.value}, which is compressed "
-            f"inside, found {describe(path)}"
+            f"Expected a name without the suffix of a codec for {file_format.value}, which is "
+            f"compressed inside, found {describe(path)}"
         )
     known = _CODECS[file_format]
     codec = Compression.resolve(known[0] if compression is None else compression)

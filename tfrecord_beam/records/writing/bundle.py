@@ -116,7 +116,7 @@ class BundleWriter:
         Args:
           element: a batch, or a list of what else an element of a collection may be; with
             `options.ordered` a list of pairs of a key and an element, also of batches.
-          window: what file names tell of their window.
+          window: the part of file names that gives their window.
 
         Raises:
           SchemaError: as `RecordEncoder.encode_frames`, `partition_rows` and `convert_elements`, as
@@ -155,7 +155,7 @@ class BundleWriter:
         return BundleResult(self._num_records, self._batches.kinds, files, segments)
 
     def discard(self) -> None:
-        """Deletes what has been written, of which nothing is to be used."""
+        """Deletes what has been written: none of it will be used."""
         self._spill.discard()
         for writer in self._direct.values():
             writer.discard()

@@ -2,8 +2,8 @@
 
 Rows are mappings, NamedTuples, dataclasses and Beam's ``Row``s; records are bytes and protobuf
 messages. The columns of rows come in the order in which the rows show them; where a row does not
-have one, it is null there. What a value may be is told in
-`tfrecord_beam.records.writing.values`; in the column of feature lists ``##SEQUENCE##`` it is a row.
+have one, it is null there. `tfrecord_beam.records.writing.values` says which values are allowed; in
+the column of feature lists, ``##SEQUENCE##``, a value is a row.
 """
 
 from __future__ import annotations

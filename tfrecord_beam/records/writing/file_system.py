@@ -69,7 +69,7 @@ class OutputFileSystem(Protocol):
     """The file system operations that writing needs. Objects can be pickled."""
 
     def create(self, path: str) -> OutputFile:
-        """Opens a new file, or one anew, and makes the folders on its way."""
+        """Opens a file for writing, empty, and creates its folders."""
 
     def rename(self, source: str, target: str, *, replace: bool = True) -> None:
         """Gives a file another name, and makes the folders on its way.

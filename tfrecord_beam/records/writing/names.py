@@ -42,7 +42,7 @@ def is_id(text: str) -> bool:
 
 
 def name_pane(start_micros: int, end_micros: int, pane: int) -> str:
-    """Returns the part of a file's name that tells its window, in UTC, and the pane of that.
+    """Returns the part of a file's name that gives its window, in UTC, and the pane of that.
 
     >>> name_pane(0, 60_000_000, 1)
     '-19700101T000000Z-19700101T000100Z-1'
@@ -104,8 +104,8 @@ class FileNames:
       folder: what the prefix spells up to its last slash, which is kept; may be empty.
       base: how each name begins.
       template: a run of S stands for the number of the shard, a run of N for that of all.
-      suffix: how each name ends, before what tells the codec.
-      codec_suffix: what tells the codec; may be empty.
+      suffix: how each name ends, before the codec's suffix.
+      codec_suffix: the codec's suffix; may be empty.
       is_exact: whether ``<folder><base>`` is the name of the one file there is.
     """
 

@@ -46,7 +46,7 @@ def put_in_place(
       path: its own.
       file_system: where it is.
       overwrite: replace what is there; False: it is an error.
-      is_remade: whether each attempt makes the file anew: one of equal bytes that is in the place
+      is_remade: whether each attempt makes the file again: one of equal bytes that is in the place
         is then that of an earlier one, and no error.
 
     Raises:

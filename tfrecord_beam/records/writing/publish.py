@@ -43,7 +43,7 @@ def publish(
       options: the mode, and where the file is.
       write: the write.
       file_system: where files are.
-      is_remade: whether each attempt makes the temporary file anew, from the same records: a file
+      is_remade: whether each attempt makes the temporary file again, from the same records: a file
         of equal bytes that is in the place is then that of an earlier one, which nobody knows of.
 
     Raises:

@@ -45,7 +45,7 @@ def cut_at(
 def scatter(
     frames: FramedRecords, num_shards: int, seed: int
 ) -> Iterator[tuple[int, FramedRecords]]:
-    """Yields the records of each shard, where a record's own bytes tell its shard."""
+    """Yields the records of each shard, where a record's own bytes determine its shard."""
     shards = (hash_records(frames, seed) % np.uint64(num_shards)).astype(np.int64)
     order = np.argsort(shards, kind="stable")
     bounds = np.searchsorted(shards[order], np.arange(num_shards + 1))

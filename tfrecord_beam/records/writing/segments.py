@@ -19,7 +19,7 @@ class Destination(NamedTuple):
     """What a final file, or those that one becomes, is for.
 
     Attributes:
-      window: what file names tell of the window; "" where there are none.
+      window: the part of file names that gives the window; "" where there are none.
       partition: the values of the partition columns.
       shard: number of the shard.
     """

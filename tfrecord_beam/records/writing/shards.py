@@ -31,7 +31,7 @@ class ShardFile(NamedTuple):
     """A complete file under a temporary name.
 
     Attributes:
-      path: the temporary name. Of several files for one destination the names tell the order.
+      path: the temporary name. Of several files for one destination the names give the order.
       destination: what it is for.
       num_records: how many are in it.
       num_bytes: its size as stored.

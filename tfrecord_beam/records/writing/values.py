@@ -151,7 +151,7 @@ def _infer(values: Sequence[Any], expected: pa.DataType) -> pa.Array:
     if takes_ints and families == {"int"}:
         return array.cast(_with_leaf(array.type, pa.float64()))
     if families == {_TEXT} and not all(issubclass(each, str) for each in types):
-        return array.cast(_with_leaf(array.type, pa.binary()))  # lest bytes count as str
+        return array.cast(_with_leaf(array.type, pa.binary()))  # so that bytes do not count as str
     return array
 
 
