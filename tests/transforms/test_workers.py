@@ -10,9 +10,11 @@ import pickle
 import re
 from collections.abc import Iterator
 
+import apache_beam as beam
 import pytest
 from apache_beam.internal import pickler
 from apache_beam.transforms.core import _DoFnParam
+from apache_beam.transforms.display import DisplayData
 from apache_beam.transforms.userstate import get_dofn_specs
 
 from tests.tfxio.example_files import NUM_RECORDS, write_files
@@ -109,6 +111,11 @@ def test_beam_need_look_at_no_method_but_process() -> None:
     }
     assert asking == {"process"}
     assert get_dofn_specs(Apply(list)) == (set(), set())
+
+
+def test_the_page_of_a_job_names_the_function_of_a_step() -> None:
+    shown = DisplayData.create_from(beam.ParDo(Apply(sorted))).items
+    assert "sorted" in [item.value for item in shown]
 
 
 def test_pipeline_ends_at_its_start(

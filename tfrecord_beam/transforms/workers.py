@@ -79,6 +79,9 @@ class Apply(LibraryDoFn):
     def process(self, *arguments: Any) -> Iterable[Any]:
         return self._function(*arguments)
 
+    def display_data(self) -> dict[str, object]:
+        return {"fn": self._function.__qualname__}
+
 
 def _restore_do_fn(_: Environment, kind: type[LibraryDoFn], state: dict[str, Any]) -> LibraryDoFn:
     do_fn = kind.__new__(kind)
