@@ -94,7 +94,25 @@ def test_bytes_do_not_depend_on_the_pieces(codec: str, cuts: list[int]) -> None:
     pieces = [content[start:stop] for start, stop in itertools.pairwise(bounds)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compression, "_BLOCK_BYTES", 1000)
+        patch.setattr(compression, "_SMALL_BYTES", 1000)
         assert compressed(pieces, codec) == compressed([content], codec)
+
+
+def test_a_plain_file_gets_large_pieces_as_they_are_and_small_ones_together() -> None:
+    written: list[object] = []
+
+    class File(_Memory):
+        def write(self, data: Any) -> int:
+            written.append(data.obj)
+            return len(data)
+
+    large = bytes(100_000)
+    content = Compression().compress(OutputFile(File(), "a"))
+    for piece in (b"one", b"two", large, large, b"three"):
+        content.write(piece)
+    content.close()
+    assert written == [b"onetwo", large, large, b"three"]
+    assert written[1] is large
 
 
 def test_neither_time_nor_name_is_in_a_gzip_file() -> None:

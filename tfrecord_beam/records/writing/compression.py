@@ -54,6 +54,9 @@ _READ_BY_TENSORFLOW = ("none", "gzip", "zlib")
 _BLOCK_BYTES = 1 << 20
 """How much is compressed at a time, and how much a frame of zstd or lz4 holds."""
 
+_SMALL_BYTES = 64 << 10
+"""Less than this is not written by itself to a plain file; copying more costs more than a call."""
+
 _SNAPPY_CHUNK_BYTES = 1 << 16
 """The most that the framing format allows."""
 
@@ -141,7 +144,9 @@ class Compression:
 
     def compress(self, file: OutputFile) -> ContentFile:
         """Returns what takes the content of a file and writes it compressed."""
-        return ContentFile(file, _ENCODERS[self.codec](self.level))
+        if self.codec == "none":
+            return _PlainFile(file)
+        return _CompressedFile(file, _ENCODERS[self.codec](self.level))
 
 
 class Encoder(Protocol):
@@ -151,8 +156,46 @@ class Encoder(Protocol):
     def flush(self) -> Buffer: ...
 
 
-class ContentFile:
-    """A file as its content, which is compressed on the way in blocks of a size.
+class ContentFile(Protocol):
+    """A file as its content, which may be compressed on the way."""
+
+    def write(self, data: Buffer) -> None:
+        """Takes all of the data. Less than a MiB of them may stay in memory."""
+
+    def flush(self) -> None:
+        """Writes what is in memory, but for what the codec keeps."""
+
+    def close(self) -> None:
+        """Writes the rest and ends the file."""
+
+
+class _PlainFile:
+    """Writes content as it is; of small pieces many at a time."""
+
+    def __init__(self, file: OutputFile) -> None:
+        self._file = file
+        self._pending = bytearray()
+
+    def write(self, data: Buffer) -> None:
+        piece = memoryview(data)
+        if len(self._pending) + piece.nbytes < _SMALL_BYTES:
+            self._pending += piece
+            return
+        self.flush()
+        self._file.write(piece)
+
+    def flush(self) -> None:
+        if self._pending:
+            pending, self._pending = self._pending, bytearray()
+            self._file.write(pending)
+
+    def close(self) -> None:
+        self.flush()
+        self._file.close()
+
+
+class _CompressedFile:
+    """Compresses content in blocks of a size.
 
     So what is written where depends on the content, and not on the pieces in which it came.
     """
@@ -163,7 +206,6 @@ class ContentFile:
         self._pending = bytearray()
 
     def write(self, data: Buffer) -> None:
-        """Takes all of the data. Less than a MiB of them may stay in memory."""
         left = memoryview(data)
         while left:
             block = left[: _BLOCK_BYTES - len(self._pending)]
@@ -176,26 +218,14 @@ class ContentFile:
                 self.flush()
 
     def flush(self) -> None:
-        """Writes what is in memory, but for what the codec keeps."""
         if self._pending:
             block, self._pending = self._pending, bytearray()
             self._file.write(self._encoder.compress(block))
 
     def close(self) -> None:
-        """Writes the rest and ends the file."""
         self.flush()
         self._file.write(self._encoder.flush())
         self._file.close()
-
-
-class _Plain:
-    """Leaves content as it is."""
-
-    def compress(self, block: Buffer, /) -> Buffer:
-        return block
-
-    def flush(self) -> Buffer:
-        return b""
 
 
 class _Frames:
@@ -250,7 +280,6 @@ def _new_deflater(level: int | None, window_bits: int) -> Encoder:
 
 
 _ENCODERS: dict[str, Callable[[int | None], Encoder]] = {
-    "none": lambda level: _Plain(),
     "gzip": lambda level: _new_deflater(level, 16 + zlib.MAX_WBITS),
     "zlib": lambda level: _new_deflater(level, zlib.MAX_WBITS),
     "bz2": lambda level: bz2.BZ2Compressor(level or 9),
