@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from tfrecord_beam import kernel
 from tfrecord_beam.errors import CorruptRecordError, Location, WriteError
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.records.frames import FramedRecords
@@ -115,7 +116,7 @@ class SpillFiles:
             self._files[path] = self._open_file(path)
         file = self._files[path]
         file.seek(begin)
-        target = memoryview(bytearray(end - begin))
+        target = kernel.allocate(end - begin)
         done = 0
         while done < len(target) and (count := file.readinto(target[done:])):
             done += count
