@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from types import ModuleType
 
+import numpy as np
 import pyarrow as pa
 
 from tests.decoding import BYTES, plan_of
@@ -35,3 +36,17 @@ def test_columns_are_aligned_as_arrow_recommends(native: ModuleType) -> None:
         exported, _ = native.ExampleDecoder(plan_of({"b": BYTES})).decode_records([record])
         buffers = pa.record_batch(exported).column("b").buffers()
         assert [buffer.address % 64 for buffer in buffers if buffer is not None] == [0, 0, 0]
+
+
+def test_columns_do_not_take_the_memory_of_files(native: ModuleType) -> None:
+    """Else each read would need fresh pages as long as columns are held."""
+
+    def allocate_and_free() -> int:
+        return int(np.frombuffer(native.allocate(MIB), np.uint8).ctypes.data)
+
+    address = allocate_and_free()
+    record = example(entry("b", bytes_list(bytes(MIB))))
+    exported, _ = native.ExampleDecoder(plan_of({"b": BYTES})).decode_records([record])
+    batch = pa.record_batch(exported)
+    assert allocate_and_free() == address
+    assert batch.num_rows == 1

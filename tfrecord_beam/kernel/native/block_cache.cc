@@ -21,7 +21,7 @@ namespace {
 constexpr size_t kSmallest = size_t{8} << 10;
 constexpr size_t kLargest = size_t{64} << 20;
 
-// The most that is kept: enough for a few batches.
+// The most that is kept for each use: enough for a few batches.
 constexpr size_t kMostKept = size_t{64} << 20;
 
 // Recommended by Arrow; TensorFlow only shares memory with this alignment.
@@ -41,17 +41,17 @@ size_t RoundUp(size_t size) {
 // another thread holds the lock, it stays locked for ever in the child.
 class Cache {
  public:
-  // Returns an empty block if none of this capacity is kept.
-  Block Take(size_t capacity) {
+  // Returns null if no block of this capacity is kept.
+  void* Take(size_t capacity) {
     const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return {};
+    if (!lock.owns_lock()) return nullptr;
     std::vector<void*>& blocks = blocks_[capacity];
-    if (blocks.empty()) return {};
-    const Block block{blocks.back(), capacity};  // freed last, so most likely in the CPU's cache
+    if (blocks.empty()) return nullptr;
+    void* const data = blocks.back();  // freed last, so most likely in the CPU's cache
     blocks.pop_back();
     kept_ -= capacity;
-    ASAN_UNPOISON_MEMORY_REGION(block.data, capacity);
-    return block;
+    ASAN_UNPOISON_MEMORY_REGION(data, capacity);
+    return data;
   }
 
   // Whether the block is kept.
@@ -80,23 +80,23 @@ class Cache {
 };
 
 // Never destroyed: arrays may be released while the process ends.
-Cache& TheCache() {
-  static Cache* const cache = new Cache;
-  return *cache;
+Cache& CacheFor(BlockUse use) {
+  static Cache* const columns = new Cache;
+  static Cache* const files = new Cache;
+  return use == BlockUse::kColumn ? *columns : *files;
 }
 
 bool IsKept(size_t capacity) { return capacity >= kSmallest && capacity <= kLargest; }
 
 }  // namespace
 
-Block AllocateBlock(size_t size) {
-  Block block{nullptr, size};
+Block AllocateBlock(size_t size, BlockUse use) {
+  Block block{nullptr, size, use};
   if (IsKept(size)) {
     block.capacity = RoundUp(size);
-    const Block kept = TheCache().Take(block.capacity);
-    if (kept.data != nullptr) return kept;
+    block.data = CacheFor(use).Take(block.capacity);
   }
-  block.data = ::operator new(block.capacity, kAlignment);
+  if (block.data == nullptr) block.data = ::operator new(block.capacity, kAlignment);
   return block;
 }
 
@@ -104,7 +104,7 @@ void FreeBlock(Block block) noexcept {
   if (block.data == nullptr) return;
   if (IsKept(block.capacity)) {
     try {
-      if (TheCache().Give(block)) return;
+      if (CacheFor(block.use).Give(block)) return;
     } catch (const std::bad_alloc&) {
       // The list of kept blocks cannot grow: this one is simply freed.
     }

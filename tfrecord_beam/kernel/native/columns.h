@@ -20,6 +20,7 @@ namespace tfrecord_beam {
 class Buffer {
  public:
   Buffer() = default;
+  explicit Buffer(BlockUse use) { block_.use = use; }
   Buffer(Buffer&& other) noexcept
       : block_(std::exchange(other.block_, {})), size_(std::exchange(other.size_, 0)) {}
   Buffer& operator=(Buffer&& other) noexcept {
@@ -79,7 +80,7 @@ class Buffer {
   void Grow(size_t more) {
     const size_t wanted = size_ + more;
     const size_t twice = 2 * block_.capacity;
-    const Block block = AllocateBlock(wanted > twice ? wanted : twice);
+    const Block block = AllocateBlock(wanted > twice ? wanted : twice, block_.use);
     if (size_ != 0) std::memcpy(block.data, block_.data, size_);
     FreeBlock(std::exchange(block_, block));
   }

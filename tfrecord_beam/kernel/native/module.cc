@@ -77,7 +77,7 @@ py::object ViewOf(const py::object& owner) {
 }
 
 py::object Allocate(size_t size) {
-  Buffer buffer;
+  Buffer buffer(BlockUse::kFile);
   buffer.Reserve(size == 0 ? 1 : size);
   buffer.Advance(size);
   return MakeMemoryView(std::move(buffer));
