@@ -21,9 +21,10 @@ from tfrecord_beam.records.parallel import AtEnd, map_ahead
 DecodeBlock = Callable[[RecordBlock, OnCorrupt | None], Iterator[pa.RecordBatch]]
 """Returns the batches of a block; calls the function for each record left out; None: raises."""
 
-_GROUP_BYTES = 4 << 20
+_GROUP_BYTES = 6 << 20
 """Minimum amount of work for a thread: if batches of 1000 small records were handed over one by
-one, two threads would be slower than one, because each handover takes the GIL."""
+one, two threads would be slower than one, because each handover takes the GIL. It is less than a
+block of the usual size, which is handed over by itself."""
 
 _GROUP_PARTS = 1024
 """Maximum number of parts in a group, which bounds how many damaged records are held back."""

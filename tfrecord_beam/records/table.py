@@ -95,7 +95,7 @@ def iter_batches(
         decoded; None: raise.
       max_corrupt_records: raise if there are more of them. None: no limit.
       progress: called after each batch with the bytes read and the total bytes, as stored.
-      threads: number of threads that read and decode ahead of the iterating thread, each about 4
+      threads: number of threads that read and decode ahead of the iterating thread, each about 6
         MiB or one larger batch. Batches, errors and callbacks do not depend on it; callbacks are
         made by the iterating thread. 1: no threads are started, and nothing is read ahead. None:
         `pyarrow.cpu_count()`, like Arrow's own readers, but at most 8.
