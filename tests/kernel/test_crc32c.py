@@ -39,6 +39,18 @@ def test_every_length(kernel: ModuleType) -> None:
         assert kernel.crc32c(NOISE[:length]) == package.crc32c(NOISE[:length]), length
 
 
+def test_each_variant_of_this_cpu() -> None:
+    """Beyond 256 bytes some take 256 at a time, then 64, then 8."""
+    variants = pytest.importorskip("tfrecord_beam.kernel._native")._crc32c_variants()
+    assert list(variants)[-1] == "portable"
+    view = memoryview(NOISE * 4)
+    for name, crc32c in variants.items():
+        for length in [*range(240, 600), 959, 960, 1535, 1599]:
+            for start in (0, 1):
+                part, crc = view[start : start + length], length * 0x9E3779B1 % 2**32
+                assert crc32c(part, crc) == package.crc32c(part, crc), (name, start, length)
+
+
 def test_every_alignment(kernel: ModuleType) -> None:
     view = memoryview(NOISE)
     for start in range(17):

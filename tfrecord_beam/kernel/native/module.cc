@@ -358,10 +358,16 @@ PYBIND11_MODULE(_native, module) {
   module.def(
       "crc32c", [](const py::buffer& data, uint32_t crc) { return ComputeCrc(data, crc, Crc32c); },
       py::arg("data"), py::arg("crc") = 0);
-  module.def(
-      "_crc32c_portable",
-      [](const py::buffer& data, uint32_t crc) { return ComputeCrc(data, crc, Crc32cPortable); },
-      py::arg("data"), py::arg("crc") = 0);
+  module.def("_crc32c_variants", [] {
+    py::dict variants;
+    for (const CrcVariant& variant : CrcVariants()) {
+      variants[variant.name] =
+          py::cpp_function([function = variant.function](const py::buffer& data, uint32_t crc) {
+            return ComputeCrc(data, crc, function);
+          });
+    }
+    return variants;
+  });
   module.def(
       "masked_crc32c",
       [](const py::buffer& data, uint32_t crc) { return MaskCrc(ComputeCrc(data, crc, Crc32c)); },
