@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.files import PEOPLE, write, write_schema
+from tests.wire import entry, example, int64
 from tfrecord_beam import count, read_table
 from tfrecord_beam.cli.main import main
 
@@ -103,6 +104,23 @@ def test_schema(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> N
         main(["convert", str(tmp_path / "a.csv"), target, "--schema", write_schema(tmp_path)]) == 0
     )
     assert read_table(target).to_pydict() == {"age": [[2]], "name": [[b"03"]], "scores": [[1.0]]}
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("beam", [[], ["--beam"]])
+def test_schema_of_other_records(
+    tmp_path: pathlib.Path,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    beam: list[str],
+) -> None:
+    records = write(tmp_path, "in.tfrecord", example(entry("nam", int64(1))))
+    target = str(tmp_path / "out.tfrecord")
+    assert main(["convert", records, target, "--schema", write_schema(tmp_path), *beam]) == 0
+    assert (
+        "Expected features of the schema among 'nam', found 'scores', 'age', 'name', which no "
+        "record has (did you mean 'nam'?)"
+    ) in capfd.readouterr().err + caplog.text
 
 
 def test_unknown_format(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,8 +92,8 @@ def test_schema_of_other_records(
     shown = capsys.readouterr()
     assert json.loads(shown.out) == {"scores": None, "age": None, "name": None}
     assert shown.err == (
-        "tfrecord-beam: warning: Expected columns among 'nam', found 'scores', 'age', 'name', "
-        "which none of these records has (did you mean 'nam'?)\n"
+        "tfrecord-beam: warning: Expected features of the schema among 'nam', found 'scores', "
+        "'age', 'name', which none of these records has (did you mean 'nam'?)\n"
     )
     some = write(tmp_path, "b.tfrecord", example(entry("age", int64(1))))
     assert main(["head", some, "--schema", schema, "--json"]) == 0

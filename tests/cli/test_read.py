@@ -96,8 +96,8 @@ def test_schema_of_other_records(tmp_path: pathlib.Path, capfd: pytest.CaptureFi
     others = write(tmp_path, "others.tfrecord", example(entry("nam", int64(1))))
     assert main(["read", others, "--json", "--schema", schema]) == 0
     assert capfd.readouterr().err == (
-        "tfrecord-beam: warning: Expected columns among 'nam', found 'scores', 'age', 'name', "
-        "which no record has (did you mean 'nam'?)\n"
+        "tfrecord-beam: warning: Expected features of the schema among 'nam', found 'scores', "
+        "'age', 'name', which no record has (did you mean 'nam'?)\n"
     )
     people = write(tmp_path, "people.tfrecord", *PEOPLE[1:])
     assert main(["read", people, "--json", "--schema", schema]) == 0

@@ -11,6 +11,7 @@ import pytest
 
 from tests.frames import framed
 from tests.records.reading import flip
+from tests.schema.schemas import parse_schema
 from tests.tfxio.example_files import NUM_RECORDS, RECORDS, SCHEMA, write_files
 from tests.wire import (
     bytes_list,
@@ -21,6 +22,7 @@ from tests.wire import (
     int64,
     sequence_example,
 )
+from tfrecord_beam import convert
 from tfrecord_beam.errors import (
     CorruptRecordError,
     DecodeError,
@@ -160,6 +162,43 @@ def test_without_a_schema_steps_that_no_record_has_are_told(tmp_path: pathlib.Pa
         assert read_table(path, columns=columns, **options).num_rows == 1
     with pytest.warns(UserWarning, match=r"found '##SEQUENCE##\.id', which no record has"):
         read_table(path, columns=["id", "##SEQUENCE##.id"], **options)
+
+
+def test_schema_of_other_records(tmp_path: pathlib.Path) -> None:
+    """All its features are missing; it may be that only the last record has one of them."""
+    path = write(tmp_path, *[example(entry("agee", int64(1)))] * 3)
+    schema = parse_schema('feature { name: "age" type: INT } feature { name: "name" type: BYTES }')
+    text = (
+        r"^Expected features of the schema among 'agee', found 'age', 'name', which no record has "
+        r"\(did you mean 'agee'\?\)$"
+    )
+    with pytest.warns(UserWarning, match=text) as caught:
+        table = read_table(path, schema)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert table.column("age").null_count == 3
+    with pytest.warns(UserWarning, match=text):
+        list(iter_batches(path, schema, batch_size=1))
+    with pytest.warns(UserWarning, match=text):
+        convert(path, tmp_path / "a.parquet", schema)
+    write(tmp_path, example(entry("name", bytes_list())), name="b")
+    assert read_table([path, tmp_path / "b"], schema).num_rows == 4
+
+
+def test_schema_of_other_sequences(tmp_path: pathlib.Path) -> None:
+    record = sequence_example(feature_list("ids", int64(1)), context=example(entry("id", int64(7))))
+    path = write(tmp_path, record)
+    schema = parse_schema(
+        """
+        feature { name: "key" type: INT }
+        feature { name: "##SEQUENCE##" type: STRUCT
+                  struct_domain { feature { name: "keys" type: INT } } }
+        """
+    )
+    with pytest.warns(UserWarning, match=r"found 'key', '##SEQUENCE##\.keys', which no record has"):
+        read_table(path, schema, record_type="SequenceExample")
+    schema.feature[1].struct_domain.feature[0].name = "ids"
+    assert read_table(path, schema, record_type="SequenceExample").num_rows == 1
 
 
 def test_without_a_schema_a_column_has_one_kind(tmp_path: pathlib.Path) -> None:

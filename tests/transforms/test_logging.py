@@ -110,6 +110,30 @@ def test_columns_that_no_record_has_are_named_once(
     assert result.in_namespace("tfrecord_beam").get("lost_columns", 0) == len(warned)
 
 
+@pytest.mark.parametrize("with_blocks", [False, True])
+def test_schema_of_other_records_is_named_once(
+    tmp_path: pathlib.Path, log: pytest.LogCaptureFixture, with_blocks: bool
+) -> None:
+    record = example(entry("agee", int64(1)), entry("name", int64(2)))
+    for name in "abc":
+        (tmp_path / name).write_bytes(framed(*[record] * 50))
+
+    def warnings_of_reading() -> list[str]:
+        log.clear()
+        if with_blocks:
+            run(ReadRecordBlocks(tmp_path, batch_size=5), DecodeRecordBlocks(SCHEMA_OF_AGES))
+        else:
+            run(BeamSource(tmp_path, SCHEMA_OF_AGES, batch_size=5, desired_bundle_bytes=100))
+        return [each.getMessage() for each in log.records if each.levelno == logging.WARNING]
+
+    assert warnings_of_reading() == [
+        "Expected features of the schema among 'agee', 'name', found 'age', which no record has "
+        "(did you mean 'agee'?)"
+    ]
+    (tmp_path / "d").write_bytes(framed(example(entry("age", int64(1)))))
+    assert warnings_of_reading() == []
+
+
 def test_column_that_only_one_record_has_is_not_lost(
     tmp_path: pathlib.Path, log: pytest.LogCaptureFixture
 ) -> None:

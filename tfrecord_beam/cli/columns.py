@@ -131,7 +131,7 @@ def warn_of_lost(
         partition_columns=options.partition_columns,
         file_system=file_system,
     )
-    text = describe_lost(columns, known, records)
+    text = describe_lost(columns, known, records, of_schema=options.schema is not None)
     if text is not None:
         print_warning(text)
 

@@ -77,15 +77,19 @@ def run_pipeline(
         batch_size=batch_size,
         with_filename=True,
     )
-    text, result = run_for_text(
-        lambda pipeline: (
-            pipeline
-            | source
-            | "Summarize" >> beam.MapTuple(_summarize)
-            | "Merge" >> beam.CombineGlobally(Merge(Summary, _to_json))
-        ),
-        pipeline_options,
-    )
+    _LOST_COLUMNS_LOGGER.disabled = True  # the verb prints this warning itself
+    try:
+        text, result = run_for_text(
+            lambda pipeline: (
+                pipeline
+                | source
+                | "Summarize" >> beam.MapTuple(_summarize)
+                | "Merge" >> beam.CombineGlobally(Merge(Summary, _to_json))
+            ),
+            pipeline_options,
+        )
+    finally:
+        _LOST_COLUMNS_LOGGER.disabled = False
     return {**json.loads(text), "counters": dict(_counters(result))}
 
 
@@ -238,7 +242,6 @@ def _to_json(summary: Summary) -> str:
 def _run(pipeline: beam.Pipeline) -> Any:
     """Runs a pipeline and returns its result; any failure is raised as an error of the library."""
     logging.getLogger("apache_beam.runners.common").addFilter(_is_no_error_of_ours)
-    _LOST_COLUMNS_LOGGER.disabled = True  # the verb prints this warning itself
     try:
         result = pipeline.run()
         result.wait_until_finish()
@@ -248,8 +251,6 @@ def _run(pipeline: beam.Pipeline) -> Any:
         # Runners in other processes return the worker's traceback as text, with the error last.
         lines = str(error).strip().splitlines() or [repr(error)]
         raise TFRecordBeamError(f"The pipeline failed: {lines[-1]}") from error
-    finally:
-        _LOST_COLUMNS_LOGGER.disabled = False
     return result
 
 

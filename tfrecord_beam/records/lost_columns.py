@@ -1,4 +1,8 @@
-"""Detects columns that were requested by name, without a schema, but are in no record."""
+"""Detects columns that were requested, by name or by a schema, but are in no record.
+
+Single features of a schema may be missing from the data. If all of them are, it is the schema of
+other records.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +19,6 @@ from tfrecord_beam.records.partition_columns import PartitionColumns, choose_dec
 from tfrecord_beam.records.paths import FilePattern, FileSystem
 from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.schema.arrow import decode_plan
-from tfrecord_beam.schema.lists import unnest
 from tfrecord_beam.schema.names import shortened, suggest
 
 
@@ -23,35 +26,53 @@ def watch_columns(
     batches: Iterable[pa.RecordBatch],
     columns: Iterable[str],
     find_known: Callable[[], Collection[str]],
+    *,
+    of_schema: bool,
 ) -> Generator[pa.RecordBatch]:
-    """Yields batches, and warns at the end about columns without a kind in all of them.
+    """Yields batches, and warns at the end about columns without a value in all of them.
 
     Args:
-      batches: of records, decoded without a schema.
+      batches: of records.
       columns: the requested names.
       find_known: returns the names of columns that records have.
+      of_schema: as for `find_lost`.
     """
     lost = list(columns)
     has_rows = False
     for batch in batches:
         if lost:
-            lost = find_lost(lost, batch)
+            lost = find_lost(lost, batch, of_schema=of_schema)
         has_rows = has_rows or batch.num_rows > 0
         yield batch
-    if lost and has_rows and (text := describe_lost(lost, find_known())):
+    if lost and has_rows and (text := describe_lost(lost, find_known(), of_schema=of_schema)):
         warn_caller(text)
 
 
-def find_lost(columns: Iterable[str], batch: pa.RecordBatch) -> list[str]:
-    """Returns the names for which the batch has no column, or one without a kind."""
-    shown = {name for name, value_type in _columns(batch) if not pa.types.is_null(value_type)}
+def find_lost(
+    columns: Collection[str], batch: pa.RecordBatch, *, of_schema: bool = False
+) -> list[str]:
+    """Returns the names for which the batch has no column, or one of nulls.
+
+    Args:
+      columns: the requested names.
+      batch: of records.
+      of_schema: they are features of a schema, so none is lost unless all are.
+    """
+    found = (name for name, values in _columns(batch) if values.null_count < len(values))
+    if of_schema:
+        return [] if any(name in columns for name in found) else list(columns)
+    shown = set(found)
     return [name for name in columns if name not in shown]
 
 
 def describe_lost(
-    columns: Iterable[str], known: Collection[str], records: str = "no record"
+    columns: Collection[str],
+    known: Collection[str],
+    records: str = "no record",
+    *,
+    of_schema: bool = False,
 ) -> str | None:
-    """Returns a warning about columns; None if records have them, though without a kind.
+    """Returns a warning about columns; None if records have them, though without a value.
 
     >>> describe_lost(["agee"], ["age", "name"])
     "Expected columns among 'age', 'name', found 'agee', which no record has (did you mean 'age'?)"
@@ -60,11 +81,13 @@ def describe_lost(
       columns: the requested names that were not found.
       known: those that records have.
       records: the subject of the sentence.
+      of_schema: as for `find_lost`.
     """
     lost = [name for name in columns if name not in known]
-    if not lost:
+    if not lost or (of_schema and len(lost) < len(columns)):
         return None
-    message = f"Expected columns among {shortened(known)}, found {shortened(lost)}"
+    what = "features of the schema" if of_schema else "columns"
+    message = f"Expected {what} among {shortened(known)}, found {shortened(lost)}"
     return render(f"{message}, which {records} has", hint=suggest(lost, known))
 
 
@@ -95,10 +118,10 @@ def first_columns(
     return []
 
 
-def _columns(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.DataType]]:
-    """Yields the name and value type of each column; for structs also of each ``NAME.FIELD``."""
-    for field in batch.schema:
-        yield field.name, unnest(field.type)[1]
-        if pa.types.is_struct(field.type):
-            for each in field.type:
-                yield f"{field.name}.{each.name}", unnest(each.type)[1]
+def _columns(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Array]]:
+    """Yields the name and values of each column; for structs also of each ``NAME.FIELD``."""
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        yield name, column
+        if pa.types.is_struct(column.type):
+            for index, field in enumerate(column.type):
+                yield f"{name}.{field.name}", column.field(index)

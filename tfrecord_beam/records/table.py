@@ -72,7 +72,7 @@ def iter_batches(
         the function is called. (For a file of this name write "./infer".)
       columns: names of the columns to decode, in output order; None: all. Without a schema a column
         that is missing from a batch is null there, and at the end there is a warning if no record
-        has it.
+        has it; with one there is a warning if no record has any of its columns.
       batch_size: rows of each batch; the last of a file may have fewer. None: as many as fit into
         `batch_bytes`.
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
@@ -191,7 +191,7 @@ def _read(
         progress=progress,
         threads=threads or min(pa.cpu_count(), _DEFAULT_THREADS),
     )
-    if schema is None and columns is not None and record_type != "ByteArray":
+    if names := plan_names(plan):
         find_known = functools.partial(
             first_columns,
             path,
@@ -199,7 +199,7 @@ def _read(
             record_type=record_type,
             partition_columns=partition_columns,
         )
-        batches = watch_columns(batches, columns, find_known)
+        batches = watch_columns(batches, names, find_known, of_schema=schema is not None)
     planned = None if schema is None else plan_schema(plan)
     return _Reading(batches, plan, None if planned is None else forms.convert_schema(planned))
 

@@ -127,7 +127,9 @@ class DecodeRecordBlocks(_Decoding):
         self._decoder = choose_decoder(
             self._plan, record_type, partition_columns, only_planned=columns is not None
         )
-        self._warn_of_lost = warn_of_lost_columns(schema, columns, record_type, partition_columns)
+        self._warn_of_lost = warn_of_lost_columns(
+            self._plan, record_type, partition_columns, of_schema=schema is not None
+        )
         self._partition_columns = partition_columns
 
     def display_data(self) -> dict[str, object]:
@@ -214,7 +216,8 @@ def decode(
     if not elements.is_bounded:
         warn_of_lost = None
     watched = warn_of_lost.columns if warn_of_lost else ()
-    do_fn = _DecodeFn(function, collect_corrupt, with_filename, watched)
+    of_schema = warn_of_lost is not None and warn_of_lost.of_schema
+    do_fn = _DecodeFn(function, collect_corrupt, with_filename, watched, of_schema=of_schema)
     outputs = elements | "Decode" >> beam.ParDo(do_fn).with_outputs(CORRUPT, _LOST, main="batches")
     if warn_of_lost:
         _ = outputs[_LOST] | "WarnOfLostColumns" >> warn_of_lost
@@ -232,12 +235,15 @@ class _DecodeFn(LibraryDoFn):
         collect_corrupt: bool,
         with_filename: bool,
         watched: Sequence[str],
+        *,
+        of_schema: bool,
     ) -> None:
         self._function = function
         self._timer = metrics.Timer("decode_msec")
         self._collect_corrupt = collect_corrupt
         self._with_filename = with_filename
         self._watched = watched
+        self._of_schema = of_schema
 
     def process(self, element: Any) -> Iterator[Any]:
         corrupt: list[CorruptRecord] = []
@@ -249,7 +255,7 @@ class _DecodeFn(LibraryDoFn):
             if batch.num_rows:
                 metrics.count("batches")
                 metrics.count_kernel()
-                lost = find_lost(lost, batch) if lost else lost
+                lost = find_lost(lost, batch, of_schema=self._of_schema) if lost else lost
                 has_rows = True
                 yield (element.file, batch) if self._with_filename else batch
         if self._watched and has_rows:

@@ -1,4 +1,4 @@
-"""A warning about columns that were requested by name, without a schema, and that no record has."""
+"""A warning about columns that were requested, by name or by a schema, and that no record has."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from apache_beam.transforms.window import GlobalWindows
 from tfrecord_beam.records.lost_columns import describe_lost, first_columns
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.schema.arrow import RecordType
-from tfrecord_beam.schema.tfmd import SchemaSource
+from tfrecord_beam.schema.arrow import RecordPlan, RecordType, plan_names
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.workers import Apply
@@ -26,22 +25,24 @@ Lost = tuple[str, frozenset[str]]
 
 
 def warn_of_lost_columns(
-    schema: SchemaSource | None,
-    columns: Sequence[str] | None,
+    plan: RecordPlan,
     record_type: RecordType,
     partition_columns: PartitionColumns | None,
     options: ReadOptions = ReadOptions(),
+    *,
+    of_schema: bool,
 ) -> WarnOfLostColumns | None:
     """Returns the warning for columns that may turn out to be lost; None if none can be.
 
     Args:
-      schema: as for `BeamSource`. With one, a name that it lacks is an error already.
-      columns: the requested names.
+      plan: has the requested names.
       record_type: what the records are.
       partition_columns: whether folders are columns.
       options: how the files are read.
+      of_schema: as for `find_lost`.
     """
-    if schema is not None or columns is None or record_type == "ByteArray":
+    columns = plan_names(plan)
+    if not columns:
         return None
     find_known = functools.partial(
         first_columns,
@@ -50,7 +51,7 @@ def warn_of_lost_columns(
         partition_columns=partition_columns,
         file_system=BeamFileSystem(),
     )
-    return WarnOfLostColumns(columns, find_known)
+    return WarnOfLostColumns(columns, find_known, of_schema=of_schema)
 
 
 class WarnOfLostColumns(beam.PTransform):
@@ -59,11 +60,15 @@ class WarnOfLostColumns(beam.PTransform):
     Args:
       columns: the requested names.
       find_known: returns the names of the columns in a file, for the text of the warning.
+      of_schema: as for `find_lost`.
     """
 
-    def __init__(self, columns: Sequence[str], find_known: Callable[[str], list[str]]) -> None:
+    def __init__(
+        self, columns: Sequence[str], find_known: Callable[[str], list[str]], *, of_schema: bool
+    ) -> None:
         super().__init__()
         self.columns = tuple(columns)
+        self.of_schema = of_schema
         self._find_known = find_known
 
     def expand(self, lost: beam.PCollection[Lost]) -> None:
@@ -72,7 +77,7 @@ class WarnOfLostColumns(beam.PTransform):
             lost
             | "InOneWindow" >> beam.WindowInto(GlobalWindows())
             | "Intersect" >> intersect.with_output_types(Lost)
-            | "Warn" >> beam.ParDo(Apply(_warn), self.columns, self._find_known)
+            | "Warn" >> beam.ParDo(Apply(_warn), self.columns, self._find_known, self.of_schema)
         )
 
 
@@ -81,14 +86,17 @@ def _intersect(lost: Iterable[Lost]) -> Lost:
     return min(files), functools.reduce(frozenset.intersection, names)
 
 
-def _warn(lost: Lost, columns: Sequence[str], find_known: Callable[[str], list[str]]) -> tuple[()]:
+def _warn(
+    lost: Lost, columns: Sequence[str], find_known: Callable[[str], list[str]], of_schema: bool
+) -> tuple[()]:
     file, names = lost
     if not names:
         return ()
     known: list[str] = []
     with contextlib.suppress(OSError):  # the file may be gone by now
         known = find_known(file)
-    if text := describe_lost([name for name in columns if name in names], known):
+    requested = [name for name in columns if name in names]
+    if text := describe_lost(requested, known, of_schema=of_schema):
         metrics.count("lost_columns", len(names))
         _logger.warning(text)
     return ()

@@ -289,8 +289,8 @@ class BeamSource(FileSource):
         all records of all files, which are read once in this process, when the source is created.
       columns: names of the columns to decode, in output order; None: all. For records with steps
         ``##SEQUENCE##`` means all fields of the struct, and ``##SEQUENCE##.NAME`` one of them.
-        Without a schema, a warning in the log names those that no record has, except in unbounded
-        pipelines.
+        Without a schema, a warning in the log names those that no record has, and with one all of
+        them if no record has any; not in unbounded pipelines.
       batch_size: rows of each batch; the last of a byte range may have fewer, and so may a batch
         that reaches another bound: `batch_bytes`, or 16 Mi rows times columns.
       batch_bytes: bound on the size of a batch's records in the file. None: 8 MiB without, 512 MiB
@@ -356,7 +356,7 @@ class BeamSource(FileSource):
             plan, record_type, partition_columns, only_planned=columns is not None
         )
         self._warn_of_lost = warn_of_lost_columns(
-            schema, columns, record_type, partition_columns, options
+            plan, record_type, partition_columns, options, of_schema=schema is not None
         )
         self._decoding = {
             "columns": plan_names(plan),
