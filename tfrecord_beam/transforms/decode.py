@@ -259,4 +259,4 @@ class _DecodeFn(LibraryDoFn):
                 has_rows = True
                 yield (element.file, batch) if self._with_filename else batch
         if self._watched and has_rows:
-            yield beam.pvalue.TaggedOutput(_LOST, (element.file, frozenset(lost)))
+            yield beam.pvalue.TaggedOutput(_LOST, (None, (element.file, frozenset(lost))))

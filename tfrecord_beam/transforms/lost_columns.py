@@ -55,7 +55,9 @@ def warn_of_lost_columns(
 
 
 class WarnOfLostColumns(beam.PTransform):
-    """Logs one warning about the columns that no record has, and counts them: PCollection[Lost].
+    """Logs one warning about the columns that no record has, and counts them.
+
+    Its input is a PCollection of `Lost` with the key None.
 
     Args:
       columns: the requested names.
@@ -71,12 +73,13 @@ class WarnOfLostColumns(beam.PTransform):
         self.of_schema = of_schema
         self._find_known = find_known
 
-    def expand(self, lost: beam.PCollection[Lost]) -> None:
-        intersect = beam.CombineGlobally(_intersect).without_defaults()
+    def expand(self, lost: beam.PCollection[tuple[None, Lost]]) -> None:
+        # Few steps, because each takes time to set up: `CombineGlobally` would take two more.
+        if not lost.windowing.is_default():
+            lost |= "InOneWindow" >> beam.WindowInto(GlobalWindows())
         _ = (
             lost
-            | "InOneWindow" >> beam.WindowInto(GlobalWindows())
-            | "Intersect" >> intersect.with_output_types(Lost)
+            | "Intersect" >> beam.CombinePerKey(_intersect)
             | "Warn" >> beam.ParDo(Apply(_warn), self.columns, self._find_known, self.of_schema)
         )
 
@@ -87,9 +90,12 @@ def _intersect(lost: Iterable[Lost]) -> Lost:
 
 
 def _warn(
-    lost: Lost, columns: Sequence[str], find_known: Callable[[str], list[str]], of_schema: bool
+    lost: tuple[None, Lost],
+    columns: Sequence[str],
+    find_known: Callable[[str], list[str]],
+    of_schema: bool,
 ) -> tuple[()]:
-    file, names = lost
+    _, (file, names) = lost
     if not names:
         return ()
     known: list[str] = []
