@@ -16,6 +16,9 @@ from tfrecord_beam import count
 from tfrecord_beam.cli.main import main
 
 pytest.importorskip("apache_beam")
+from apache_beam.options.pipeline_options import PipelineOptions
+
+from tfrecord_beam.cli import pipeline
 
 
 def read(capfd: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -89,6 +92,38 @@ def test_batch_size_and_schema(
     assert (summary["rows"], summary["batches"]) == (6, 2)
     assert [column["name"] for column in summary["columns"]] == ["scores", "age", "name"]
     assert [sample["rows"] for sample in summary["samples"]] == [4, 2]
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--runer=DirectRunner"], "found --runer (did you mean '--runner'?)"),
+        (
+            ["--direct_num_worker", "4", "--streaming"],
+            "found --direct_num_worker (did you mean '--direct_num_workers'?)",
+        ),
+        (
+            ["--direct-num-workers=4"],
+            "found --direct-num-workers (did you mean '--direct_num_workers'?)",
+        ),
+        (["--xyzzy"], "found --xyzzy"),
+    ],
+)
+def test_options_that_beam_does_not_know(
+    words: list[str], text: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = write(tmp_path, "people.tfrecord", *PEOPLE)
+    assert main(["read", people, *words]) == 2
+    assert capsys.readouterr().err == f"tfrecord-beam: error: Expected options of Beam, {text}\n"
+
+
+def test_options_of_job_servers_are_left_to_them() -> None:
+    unknown = "--of_the_server=1"
+    words = ["--runner=FlinkRunner", unknown]
+    pipeline.check_options(PipelineOptions(words), words)
+    words = ["--runner=DirectRunner", unknown]
+    with pytest.raises(ValueError, match=r"^Expected options of Beam, found --of_the_server$"):
+        pipeline.check_options(PipelineOptions(words), words)
 
 
 def test_schema_of_other_records(tmp_path: pathlib.Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,18 +14,25 @@ import apache_beam as beam
 import pyarrow as pa
 from apache_beam.io.filesystems import FileSystems
 from apache_beam.metrics import MetricsFilter
-from apache_beam.options.pipeline_options import GoogleCloudOptions, PipelineOptions
+from apache_beam.options.pipeline_options import (
+    GoogleCloudOptions,
+    PipelineOptions,
+    StandardOptions,
+)
+from apache_beam.runners.portability.portable_runner import PortableRunner
+from apache_beam.runners.runner import create_runner
 from google.protobuf import json_format
 from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.cli.columns import ColumnSummary, flatten_structs
 from tfrecord_beam.cli.rows import Row, to_rows
-from tfrecord_beam.errors import TFRecordBeamError
+from tfrecord_beam.errors import TFRecordBeamError, render
 from tfrecord_beam.records.convert.conversion import plan_conversion
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.report.write import WrittenReport
 from tfrecord_beam.schema.arrow import RecordType
+from tfrecord_beam.schema.names import suggest
 from tfrecord_beam.transforms.convert import ConvertFiles
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.infer import InferSchema
@@ -177,6 +184,7 @@ def run_for_text(
       pipeline_options: as for `run_pipeline`.
     """
     options = PipelineOptions([f"--runner={_IN_PROCESS}", *pipeline_options])
+    check_options(options, pipeline_options)
     with tempfile.TemporaryDirectory() as folder:
         shared = options.view_as(GoogleCloudOptions).temp_location or folder
         path = FileSystems.join(shared, f"summary-{uuid.uuid4().hex}.json")
@@ -184,6 +192,23 @@ def run_for_text(
         _ = build(pipeline) | "Write" >> beam.io.WriteToText(path, shard_name_template="")
         result = _run(pipeline)
         return _take_file(path), result
+
+
+def check_options(options: PipelineOptions, words: Sequence[str]) -> None:
+    """Raises ValueError for options that Beam does not know: it would only log a warning.
+
+    Those of runners with a job server are not checked, since the server may have more.
+    """
+    if isinstance(create_runner(options.view_as(StandardOptions).runner), PortableRunner):
+        return
+    known = PipelineOptions([]).get_all_options()
+    others = options.get_all_options(retain_unknown_options=True).keys() - known.keys()
+    names = [word.removeprefix("--").partition("=")[0] for word in words if word.startswith("--")]
+    # The names of Beam's options have no hyphens, but its parser equates them with underscores.
+    unknown = [f"--{name}" for name in names if name in others or "-" in name]
+    if unknown:
+        message = f"Expected options of Beam, found {', '.join(unknown)}"
+        raise ValueError(render(message, hint=suggest(unknown, [f"--{name}" for name in known])))
 
 
 @dataclasses.dataclass
