@@ -107,6 +107,21 @@ def test_schema(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.filterwarnings("default")
+def test_csv_without_names(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.csv").write_text("Ada,39\nBob,7\n")
+    command = ["convert", str(tmp_path / "a.csv"), str(tmp_path / "a.tfrecord")]
+    assert main(command) == 0
+    assert capsys.readouterr().err == (
+        "tfrecord-beam: warning: Expected names of columns in the first line of a CSV file, found "
+        f"the number '39' - at {tmp_path}/a.csv, line 1 (if that line is data, give "
+        "--column-names)\n"
+    )
+    assert main([*command, "--column-names", "name,age", "--mode", "overwrite"]) == 0
+    assert not capsys.readouterr().err
+    assert count(tmp_path / "a.tfrecord") == 2
+
+
+@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("beam", [[], ["--beam"]])
 def test_schema_of_other_records(
     tmp_path: pathlib.Path,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import functools
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options = _parse(arguments)
             verb_parser = options.verb_parser
             with warnings.catch_warnings():
-                warnings.showwarning = _show_warning
+                warnings.showwarning = functools.partial(_show_warning, verb_parser)
                 code: int = options.run(options)
             return code
         finally:
@@ -77,8 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finish_output()
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print_warning(str(message))
+def _show_warning(
+    parser: argparse.ArgumentParser, message: Warning | str, *_: Any, **__: Any
+) -> None:
+    warning = message if isinstance(message, Warning) else Warning(message)
+    print_warning(describe_error(warning, parser))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

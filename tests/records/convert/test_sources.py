@@ -237,6 +237,22 @@ def test_csv_without_names(tmp_path: pathlib.Path) -> None:
     assert not list(iter_file((tmp_path / "a.csv").open("rb"), "a.csv", Format.CSV, **options))
 
 
+@pytest.mark.parametrize("number", ["39", " -1", "0.5", ".5", "1e-3"])
+def test_csv_whose_first_line_may_be_data(tmp_path: pathlib.Path, number: str) -> None:
+    path = tmp_path / "a.csv"
+    text = (
+        rf"^Expected names of columns in the first line of a CSV file, found the number "
+        rf"{number!r} - at {path}, line 1 \(if that line is data, give column_names\)$"
+    )
+    lines = f"Ada,{number}\nBob,7\n".encode()
+    with pytest.warns(UserWarning, match=text):
+        assert read(path, lines).column_names == ["Ada", number]
+    assert read(path, lines, column_names=["name", "age"]).num_rows == 2
+    schema = schema_of(f'feature {{ name: "{number}" type: INT }}')
+    assert read(path, lines, schema=schema).num_rows == 1
+    assert read(path, b"a1,1a,-,2020-01-01\n1,2,3,4\n").num_rows == 1
+
+
 def test_json(tmp_path: pathlib.Path) -> None:
     content = '{"i": 1, "s": "é", "l": [1, 2]}\n\n{"day": "2024-01-01", "l": [], "b": true}\n'
     table = read(tmp_path / "a.jsonl", content.encode())

@@ -77,7 +77,8 @@ def convert(
       target_format: as `source_format`.
       columns: names of the columns to convert, in output order; None: all.
       column_names: from CSV without a header line: the names of its columns, in order. To CSV: the
-        columns to convert, without writing a header line. None: the first line has the names.
+        columns to convert, without writing a header line. None: the first line has the names; if
+        one of them is a number, there is a warning, since the line may be data.
       record_type: type of the records read or written: "Example", "SequenceExample" or "ByteArray".
       scalars: from TFRecord, which columns become scalars instead of lists, as for `iter_batches`.
         True: those with at most one value per record according to the schema or, without one, in

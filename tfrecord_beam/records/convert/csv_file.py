@@ -13,7 +13,8 @@ import pyarrow.csv
 import pyarrow.types as pt
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.errors import DecodeError, Location
+from tfrecord_beam.caller import warn_caller
+from tfrecord_beam.errors import DecodeError, Location, render
 from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.options import count_of, describe
 from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
@@ -25,6 +26,8 @@ _BLOCK_BYTES = 8 << 20
 """Without a schema, the types of columns are inferred from the first block of this size."""
 
 _TYPES = {Kind.INT64: pa.int64(), Kind.FLOAT: pa.float64(), Kind.BYTES: pa.large_binary()}
+
+_NUMBER = re.compile(r"\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*")
 
 _INTEGER = r"^\s*[-+]?[0-9]+\s*$"
 
@@ -54,7 +57,8 @@ def iter_csv(
       raw: the file, which is not closed.
       path: its path or URL.
       schema: defines types.
-      column_names: one for each cell of a line. None: the first line has them.
+      column_names: one for each cell of a line. None: the first line has them, and there is a
+        warning if one of them is a number and not in the schema.
 
     Raises:
       DecodeError: no line has names; a line has another number of cells, or a quote is not closed;
@@ -71,6 +75,8 @@ def iter_csv(
     try:
         found = _open(pa.BufferReader(head), column_names).schema
         names = found.names
+        if column_names is None:
+            _warn_of_data([name for name in names if name not in told], path)
         by_looks = _choose_types(found, head, column_names)
         content = _Content(raw, path)
         yield from _open(
@@ -90,6 +96,15 @@ def iter_csv(
         raise _explain(error, content, path, names, record) from error
     if content.quote.line is not None:
         raise _left_open(path, content.quote.line)
+
+
+def _warn_of_data(names: Sequence[str], path: str) -> None:
+    """Warns if a name in the first line is a number, so that the line may be a row."""
+    number = next((name for name in names if _NUMBER.fullmatch(name)), None)
+    if number is not None:
+        text = "Expected names of columns in the first line of a CSV file, found the number"
+        hint = "if that line is data, give column_names"
+        warn_caller(render(f"{text} {number!r}", Location(path, line=1), hint))
 
 
 def _choose_types(
