@@ -328,6 +328,37 @@ def test_long_feature_lists(kernel: ModuleType, kind: Kind, planned: bool) -> No
     assert steps_of(decode(kernel, [record] * 3, plan_of(None, steps)), "f")[1] == [expected] * 3
 
 
+@pytest.mark.parametrize("size", range(1, 11))
+def test_steps_of_short_varints(kernel: ModuleType, size: int) -> None:
+    """Of every size, the last byte too, beside others; and of more bytes than they need."""
+    largest = 2 ** (7 * size) - 1 if size < 9 else 2**63 - 1
+    values = [[largest], [largest, 1], [300, largest], [1, largest, 0], [1 << 7 * min(size - 1, 8)]]
+    padded = delimited(3, delimited(1, wire.varint(1, size) + wire.varint(0, size)))
+    record = sequence_example(feature_list("f", *(int64(*step) for step in values), padded))
+    assert steps_of(decode(kernel, [record], plan_of(None, {"f": INT64})), "f")[1] == [
+        [*values, [1, 0]]
+    ]
+
+
+@pytest.mark.parametrize("size", range(1, 10))
+def test_steps_of_unfinished_varints(kernel: ModuleType, size: int) -> None:
+    for packed in (b"\xff" * size, b"\x01" + b"\x80" * size):
+        cut = delimited(3, delimited(1, packed))
+        record = sequence_example(feature_list("f", int64(1), cut, int64(1)))
+        plan = plan_of(None, {"f": INT64})
+        assert fault_of(kernel, record, plan) == DecodeFault.MALFORMED, packed
+
+
+@pytest.mark.parametrize("size", range(40))
+def test_steps_of_short_strings(kernel: ModuleType, size: int) -> None:
+    """Also at the end of the record, where no more can be read."""
+    value = bytes(range(size))
+    steps = [[value], [value, b"x"], [b"x", value]]
+    record = sequence_example(feature_list("f", *(bytes_list(*step) for step in steps)))
+    rows = steps_of(decode(kernel, [record] * 2, plan_of(None, {"f": BYTES})), "f")[1]
+    assert rows == [steps] * 2
+
+
 # --- Faults -----------------------------------------------------------------------------
 
 

@@ -54,6 +54,16 @@ inline void CopyBytes(std::string_view from, char* to) {
   }
 }
 
+// Like CopyBytes, but sizes up to 16 need not be predicted: it may write 16 bytes in any case, and
+// may read them if as many are `readable`.
+inline void CopyBytesWide(std::string_view from, size_t readable, char* to) {
+  if (from.size() <= sizeof(Word128) && readable >= sizeof(Word128)) {
+    std::memcpy(to, from.data(), sizeof(Word128));
+  } else {
+    CopyBytes(from, to);
+  }
+}
+
 inline bool EqualBytes(std::string_view a, std::string_view b) {
   const size_t size = a.size();
   if (size != b.size()) return false;

@@ -55,7 +55,8 @@ class NumberWriter {
       end_ += packed.size() / sizeof(float);
       return true;
     } else {
-      return DecodeVarints<true>(packed, end_ + packed.size(), &end_);
+      return DecodeFewVarints(packed, &end_) ||
+             DecodeVarints<true>(packed, end_ + packed.size(), &end_);
     }
   }
 
@@ -68,7 +69,7 @@ class BytesWriter {
  public:
   BytesWriter(ValueBuffer& values, size_t bytes)
       : values_(values),
-        data_(reinterpret_cast<char*>(values.MakeRoom(bytes))),
+        data_(reinterpret_cast<char*>(values.MakeRoom(bytes + sizeof(Word128)))),
         last_(values.MakeRoomForEnds(bytes / 2)),
         begin_(data_ - *last_),
         first_(last_ - values.count()) {}
@@ -80,7 +81,7 @@ class BytesWriter {
     if (!rest.TakeShortField(ListTag(Kind::kBytes), &list)) return false;
     Cursor value;
     while (list.TakeField(LengthTag(1), &value)) {
-      CopyBytes(value.bytes(), data_);
+      CopyBytesWide(value.bytes(), value.left() + list.left() + rest.left(), data_);
       data_ += value.left();
       *++last_ = data_ - begin_;
     }

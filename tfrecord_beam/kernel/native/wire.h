@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "short_bytes.h"
+
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "The kernel reads little-endian numbers by memcpy; a big-endian machine needs the reference."
 #endif
@@ -286,6 +288,33 @@ bool DecodeVarints(std::string_view packed, const uint64_t* room_end, uint64_t**
   }
   *out = write;
   return true;
+}
+
+// The low seven bits of each byte, put together.
+inline uint64_t JoinSevenBits(uint64_t bytes) {
+  bytes = (bytes & 0x007f007f007f007fu) | (bytes & 0x7f007f007f007f00u) >> 1;
+  bytes = (bytes & 0x00003fff00003fffu) | (bytes & 0x3fff00003fff0000u) >> 2;
+  return (bytes & 0x000000000fffffffu) | (bytes & 0x0fffffff00000000u) >> 4;
+}
+
+// Decodes packed varints of 2 to 8 bytes in all that follow at least six bytes of the same buffer.
+// Does not branch on the length of each varint, which often cannot be predicted. False: the size is
+// another one, or the last varint does not end there; then `*out` does not move.
+inline bool DecodeFewVarints(std::string_view packed, uint64_t** out) {
+  auto left = static_cast<int64_t>(packed.size());
+  if (left < 2 || left > 8) return false;
+  uint64_t word = LoadWord<uint64_t>(packed.data() + left - 8) >> 8 * (8 - left);
+  uint64_t* write = *out;
+  do {
+    const uint64_t last_bytes = ~word & 0x8080808080808080u;
+    if (last_bytes == 0) return false;
+    *write++ = JoinSevenBits(word & (last_bytes ^ (last_bytes - 1)));
+    const int last_bit = __builtin_ctzll(last_bytes);
+    word = word >> last_bit >> 1;
+    left -= (last_bit + 1) / 8;
+  } while (left > 0);
+  *out = write;
+  return left == 0;
 }
 
 // Whether the bytes are UTF-8: shortest forms only, no surrogates, nothing above U+10FFFF (RFC
