@@ -22,6 +22,7 @@ from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tests.records.writing.encodings import encoding_of
 from tests.records.writing.folders import paths_in, records_in
+from tests.schema.schemas import parse_schema
 from tests.tfxio.example_files import NUM_RECORDS, SCHEMA, write_files
 from tests.tfxio.pipelines import run
 from tests.transforms.writing import (
@@ -427,3 +428,15 @@ def test_enums_are_written_as_by_write_table(tmp_path: pathlib.Path) -> None:
         write([{"x": Kind.ONE}], tmp_path / "b")
     with pytest.raises(EncodeError, match=refused):
         write_table({"x": [Kind.ONE]}, tmp_path / "b")
+
+
+def test_partition_columns_that_records_keep_are_in_the_schema(tmp_path: pathlib.Path) -> None:
+    """Said before the pipeline runs; columns that are only in folders' names may be others."""
+    schema = parse_schema('feature { name: "day" type: BYTES }')
+    options: Any = {"partition_by": ["dya"], "keep_partition_columns": True}
+    text = r"^Expected partition_by among 'day', found 'dya' \(did you mean 'day'\?\)$"
+    with pytest.raises(SchemaError, match=text):
+        WriteToTFRecord(f"{tmp_path}/", schema, **options)
+    WriteToTFRecord(f"{tmp_path}/", schema, **{**options, "partition_by": ["day"]})
+    WriteToTFRecord(f"{tmp_path}/", schema, partition_by=["hour"])
+    WriteToTFRecord(f"{tmp_path}/", **options)

@@ -133,7 +133,8 @@ class WriteToTFRecord(beam.PTransform):
       mode: see above.
       partition_by: names of columns: for each of their values there is a folder ``name=value``,
         nested in this order. See `tfrecord_beam.records.writing.partitions`.
-      keep_partition_columns: whether these columns are also written to the records.
+      keep_partition_columns: whether these columns are also written to the records. If so, they
+        must be in the schema; otherwise they may be.
       write_locality: "distributed", or "local": each worker writes its data to its own files, which
         get their names at the end of each bundle, and `WrittenFile.host` names the worker. A bundle
         that is retried leaves its files twice, but outputs them once.

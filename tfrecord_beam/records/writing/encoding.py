@@ -11,6 +11,7 @@ from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.schema.building import replace_features
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType, FeatureKinds, schema_kinds
+from tfrecord_beam.schema.names import check_known
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
 
 
@@ -41,7 +42,7 @@ def make_encoding(
     """Returns how rows become records, by the options of `RecordEncoder`.
 
     Raises:
-      SchemaError: the schema cannot be used.
+      SchemaError: the schema cannot be used, or lacks a partition column that records keep.
       ValueError: an option has a value that there is none of.
     """
     loaded = None if schema is None else load_schema(schema)
@@ -61,4 +62,6 @@ def make_encoding(
         null_values=null_values,
         match_schema=True,
     )
+    if loaded is not None and options.partition_by and options.keep_partition_columns:
+        check_known(options.partition_by, schema_kinds(loaded, record_type), "partition_by")
     return RowEncoding(encoder, types, folder_kinds)
