@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -114,6 +115,25 @@ def test_fields_that_are_names_of_rows_themselves(name: str) -> None:
     assert getattr(row, name) == [1]
     [back] = run(beam.Create([given]), ToRows(schema), FromRows(schema)).elements
     assert back.to_pylist() == [{name: [1]}]
+
+
+@pytest.mark.parametrize("name", ["capital-gain", "a.b", "1st", "class", "_age", ""])
+def test_names_that_no_field_of_a_row_can_have(name: str) -> None:
+    schema = parse_schema(
+        f'feature {{ name: "{name}" type: INT }} feature {{ name: "age" type: INT }}'
+    )
+    text = (
+        "^Expected names that fields of Beam rows can have, which are identifiers of Python "
+        rf"without an underscore at the start, found {re.escape(repr(name))} "
+        r"\(select other columns, or rename the feature in the data and the schema\)$"
+    )
+    with pytest.raises(SchemaError, match=text):
+        ToRows(schema)
+    given = pa.record_batch({"age": pa.array([[1]], pa.large_list(pa.int64()))})
+    [row] = to_rows(ToRows(schema, columns=["age"]), given)
+    assert row.age == [1]
+    [batch] = run(beam.Create([{name: 1, "age": 2}]), FromRows(schema)).elements
+    assert batch.to_pylist() == [{name: [1], "age": [2]}]
 
 
 def sorted_rows(batches: list[pa.RecordBatch]) -> list[Any]:

@@ -6,6 +6,7 @@ object, so they cost much more than batches: use them only where needed.
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator, Sequence
 from typing import Any, Optional
 
@@ -37,7 +38,19 @@ _ROW_TYPES: dict[pa.DataType, type] = {
 
 
 def _row_type(schema: pa.Schema) -> RowTypeConstraint:
-    """Returns the type of Beam rows with these columns; all fields are optional."""
+    """Returns the type of Beam rows with these columns; all fields are optional.
+
+    Raises:
+      SchemaError: Beam has no rows with fields of these names.
+    """
+    for name in schema.names:
+        # Beam makes a named tuple of the fields.
+        if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+            raise SchemaError(
+                "Expected names that fields of Beam rows can have, which are identifiers of Python "
+                f"without an underscore at the start, found {name!r}",
+                hint="select other columns, or rename the feature in the data and the schema",
+            )
     return RowTypeConstraint.from_fields(
         [(field.name, _value_type(field.type)) for field in schema]
     )
@@ -76,8 +89,8 @@ class ToRows(beam.PTransform):
         their names.
 
     Raises:
-      SchemaError: the schema cannot be used, or a name is not in it; in the pipeline, a batch has
-        other columns.
+      SchemaError: the schema cannot be used, or a name is not in it, or is not one that a field of
+        a Beam row can have, such as ``capital-gain``; in the pipeline, a batch has other columns.
       DecodeError: in the pipeline, a row has several values for a scalar, or text that is not
         UTF-8.
     """
