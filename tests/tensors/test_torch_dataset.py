@@ -84,6 +84,15 @@ def numbers(batches: Any) -> list[int]:
     return [number for batch in batches for number in batch["number"].tolist()]
 
 
+def test_schema_of_other_records(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a").write_bytes(frames.framed(wire.example(wire.entry("agee", wire.int64(1)))))
+    other = parse_schema('feature { name: "age" type: INT }')
+    dataset = tensors.TorchDataset(tmp_path, other, batch_size=1)
+    text = r"^Expected features of the schema among 'agee', found 'age', which no record has"
+    with pytest.warns(UserWarning, match=text):
+        assert len([*dataset]) == 1
+
+
 # --- Each row once ------------------------------------------------------------------------
 
 

@@ -17,6 +17,7 @@ from tfrecord_beam.records.batch_stream import (
     shuffled_read_options,
 )
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
+from tfrecord_beam.records.lost_columns import first_columns, watch_columns
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FilePattern,
@@ -157,6 +158,8 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
             representations = {name: representations[name] for name in names}
         columns = {str(path): None for r in representations.values() for path in source_columns(r)}
         plan = decode_plan(schema, columns=[*columns], record_type=record_type)
+        self._columns = [*columns]
+        self._record_type: RecordType = record_type
         self._decoder = RecordDecoder(plan, record_type)
         self._converter = BatchConverter(plan_schema(plan), representations)
         self._files = match_files(normalize_patterns(file_pattern), DirectFileSystem())
@@ -214,6 +217,16 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
         )
 
     def _decode(self, pieces: Iterable[Piece]) -> Iterator[pa.RecordBatch]:
+        """Yields the batches of pieces, and warns at the end if the schema fits no record."""
+        return watch_columns(
+            self._iter_batches(pieces), self._columns, self._first_columns, of_schema=True
+        )
+
+    def _first_columns(self) -> list[str]:
+        paths = [file.path for file in self._files]
+        return first_columns(paths, self._options, record_type=self._record_type)
+
+    def _iter_batches(self, pieces: Iterable[Piece]) -> Iterator[pa.RecordBatch]:
         for piece in pieces:
             for block in read_piece(piece, self._options, on_corrupt=self._on_corrupt):
                 yield from self._decoder.iter_block(block, self._on_corrupt)
