@@ -309,9 +309,11 @@ def test_pybind11_is_in_few_files() -> None:
     with_pybind11 = [path.name for path in sources if include.search(path.read_text("utf-8"))]
     assert sorted(with_pybind11) == [
         "arrays_module.cc",
+        "batch_reader_module.cc",
         "bindings.h",
         "encode_module.cc",
         "module.cc",
+        "numpy_arrays.h",
     ]
 
 

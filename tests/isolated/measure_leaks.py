@@ -81,21 +81,25 @@ def calls(kernel_name: str) -> dict[str, Callable[[], object]]:
     lists, words = pa.array([[1, 2], None, []] * 50), pa.array([b"x" * 30, None, b"\xff"] * 50)
 
     texts = pa.array([["a", "b" * 100], None, []] * 50)
+    texts_and_lists = pa.record_batch([texts, lists], ["a", "b"])
 
     def ask_arrays() -> None:
         kernel.row_splits(lists)
         kernel.element_lengths(words)
-        kernel.value_lists(lists)
-        kernel.sparse_lists(texts)
-        kernel.sparse_columns(texts, [lists], [3])
-        kernel.sparse_columns(texts, [lists], [2])
+        for at_once in (False, True):
+            reader = kernel.BatchReader(texts_and_lists, at_once)
+            reader.value_lists(0)
+            reader.sparse_lists(0)
+            reader.sparse_columns(0, [1], [3])
+            reader.sparse_columns(0, [1], [2])
+            expect_error(reader.sparse_columns, 0, [1], [])
         kernel.byte_size(batch)
         kernel.count_invalid_utf8(words)
         expect_error(kernel.row_splits, lists.values)
         expect_error(kernel.count_invalid_utf8, lists)
 
     def go_there_and_back() -> None:
-        splits, _, numbers = kernel.value_lists(lists)
+        splits, _, numbers = kernel.BatchReader(texts_and_lists, True).value_lists(1)
         kernel.parent_indices(splits)
         coordinates = kernel.coordinates([splits])
         kernel.splits_of_coordinates(coordinates, [len(lists), 2])

@@ -129,129 +129,6 @@ def test_row_splits_lead_to_the_lists(kernel: ModuleType, data: st.DataObject) -
         assert array.null_count
 
 
-def list_types(flat: list[pa.DataType]) -> st.SearchStrategy[pa.DataType]:
-    return st.sampled_from([make(t) for t in flat for make in (pa.list_, pa.large_list)])
-
-
-@given(st.data())
-def test_lists_of_values_of_both_kernels(
-    native: ModuleType, reference: ModuleType, data: st.DataObject
-) -> None:
-    of_values = list_types([*NUMBERS, *STRINGS])
-    array = data.draw(st.one_of(of_values, of_values, types(FLAT)).flatmap(arrays))
-    for name in ("value_lists", "sparse_lists"):
-        found = getattr(native, name)(OnlyTheProtocol(array))
-        expected = getattr(reference, name)(array)
-        if found is None and expected is not None:
-            # The native kernel does not count, so that a value may be null.
-            assert array.values.buffers()[0] is not None
-        else:
-            assert answer(lambda result: result, found) == answer(lambda result: result, expected)
-
-
-@pytest.mark.parametrize("data_type", NUMBERS, ids=str)
-@pytest.mark.parametrize("function", ["value_lists", "sparse_lists"])
-def test_numbers_share_the_memory_of_the_array(
-    kernel: ModuleType, function: str, data_type: pa.DataType
-) -> None:
-    array = pa.array([[1, 2], None, [3]] * 2, pa.large_list(data_type))[1:5]
-    found = getattr(kernel, function)(array)
-    numbers = found[2 if function == "value_lists" else 1]
-    values = array.values.to_numpy()
-    assert (numbers.dtype, np.shares_memory(numbers, values)) == (values.dtype, True)
-    assert not numbers.flags.writeable
-    del array, values
-    assert numbers.tolist() == [3, 1, 2]
-
-
-def test_lists_as_a_sparse_tensor(kernel: ModuleType) -> None:
-    array = pa.array([["a", "b"], None, [], ["\0"]])
-    indices, values, shape = kernel.sparse_lists(array)
-    assert indices.tolist() == [[0, 0], [0, 1], [3, 0]]
-    assert (values.dtype, values.tolist()) == (object, [b"a", b"b", b"\0"])
-    assert shape.tolist() == [4, 2]
-
-
-@pytest.mark.parametrize("first", [0, 3, 8])
-@pytest.mark.parametrize("share_of_nulls", [0.0, 0.3, 0.97, 1.0])
-@pytest.mark.parametrize("empty_at_start", [0, 8])
-@pytest.mark.parametrize("spanned_by_nulls", [0, 1])
-def test_many_lists_of_both_kernels(
-    native: ModuleType,
-    reference: ModuleType,
-    first: int,
-    share_of_nulls: float,
-    empty_at_start: int,
-    spanned_by_nulls: int,
-) -> None:
-    random = np.random.default_rng(0)
-    is_null = random.random(300) < share_of_nulls
-    lengths = random.integers(0, 20, 300)
-    lengths[is_null] *= spanned_by_nulls
-    lengths[:empty_at_start] = 0
-    offsets = np.cumsum([0, *lengths])
-    for values in (np.arange(offsets[-1]), [b"%d" % (i % 7) for i in range(offsets[-1])]):
-        mask = pa.array(is_null) if share_of_nulls else None
-        array = pa.LargeListArray.from_arrays(offsets, pa.array(values), mask=mask)[first:]
-        for name in ("row_splits", "value_lists", "sparse_lists"):
-            found = answer(getattr(native, name), array)
-            assert found == answer(getattr(reference, name), array)
-
-
-def test_strings_are_equal_but_not_one_object_where_they_are_long(kernel: ModuleType) -> None:
-    words = [b"", b"a", b"x" * 64, b"x" * 65, b"y" * 65, b"x" * 63 + b"y"] * 3
-    _, _, values = kernel.value_lists(pa.array([words, words]))
-    assert values.tolist() == words * 2
-
-
-@st.composite
-def sparse_columns(draw: st.DrawFn) -> tuple[pa.Array, list[pa.Array], list[int]]:
-    """Values and their indices, mostly such that go together."""
-    rows = draw(st.integers(0, 5))
-    lengths = draw(st.lists(st.integers(0, 10), min_size=rows, max_size=rows))
-
-    def column(data_type: pa.DataType, least: int) -> pa.Array:
-        of_rows = [
-            draw(st.lists(st.integers(least, 4), min_size=length, max_size=length))
-            for length in lengths
-        ]
-        if draw(st.integers(0, 9)) == 0:
-            of_rows.append([])
-        return pa.array(of_rows, pa.list_(data_type)).cast(
-            draw(st.sampled_from([pa.list_(data_type), pa.large_list(data_type)]))
-        )
-
-    count = draw(st.integers(0, 3))
-    least = draw(st.sampled_from([0, 0, 0, -1]))
-    data_type = draw(st.sampled_from([pa.int64()] * 5 + [pa.int32(), pa.uint64(), pa.float64()]))
-    indices = [
-        column(data_type, max(least, 0 if "u" in str(data_type) else -1)) for _ in range(count)
-    ]
-    sizes = st.lists(st.sampled_from([5, 5, 5, -1, 4]), min_size=count, max_size=count)
-    return column(pa.float32(), 0), indices, draw(sizes)
-
-
-@given(sparse_columns())
-def test_sparse_columns_of_both_kernels(
-    native: ModuleType, reference: ModuleType, columns: tuple[Any, Any, Any]
-) -> None:
-    found = answer(native.sparse_columns, *columns)
-    assert found == answer(reference.sparse_columns, *columns)
-
-
-def test_values_and_their_indices_as_a_sparse_tensor(kernel: ModuleType) -> None:
-    values = pa.array([["a", "b"], None, ["c"]])
-    x, y = pa.array([[1, 0], [], [2]]), pa.array([[3, 3], None, [7]])
-    indices, found, shape = kernel.sparse_columns(values, [x, y], [3, -1])
-    assert indices.tolist() == [[0, 1, 3], [0, 0, 3], [2, 2, 7]]
-    assert (found.tolist(), shape.tolist()) == ([b"a", b"b", b"c"], [3, 3, -1])
-    assert kernel.sparse_columns(values, [x, y], [2, -1]) is None
-    assert kernel.sparse_columns(values, [x, values], [3, -1]) is None
-    assert kernel.sparse_columns(values, [x, y[:2]], [3, -1]) is None
-    with pytest.raises(ValueError, match=r"^Expected a size for each column of indices"):
-        kernel.sparse_columns(values, [x, y], [3])
-
-
 @given(st.data())
 def test_byte_size_of_both_kernels(
     native: ModuleType, reference: ModuleType, data: st.DataObject
@@ -380,9 +257,6 @@ def test_extension_types_are_what_they_are_stored_as(kernel: ModuleType) -> None
     assert kernel.element_lengths(array).tolist() == [0, 2]
     assert kernel.byte_size(array) == kernel.byte_size(lists)
     assert kernel.byte_size(pa.record_batch({"x": array})) == kernel.byte_size(lists)
-    numbers = pa.ExtensionArray.from_storage(Extension(pa.int8()), pa.array([1, 2], pa.int8()))
-    _, _, found = kernel.value_lists(pa.ListArray.from_arrays([0, 2], numbers))
-    assert (found.dtype, found.tolist()) == (np.int8, [1, 2])
     texts = pa.ExtensionArray.from_storage(Extension(pa.binary()), pa.array([b"a", b"\xff"]))
     assert kernel.count_invalid_utf8(texts) == 1
 

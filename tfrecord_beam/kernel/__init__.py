@@ -18,6 +18,7 @@ from tfrecord_beam.caller import warn_caller
 if TYPE_CHECKING:
     from tfrecord_beam.kernel._native import (
         ArrowArrayExportable as ArrowArrayExportable,
+        BatchReader as BatchReader,
         ExampleDecoder as ExampleDecoder,
         ExampleEncoder as ExampleEncoder,
         ExampleListDecoder as ExampleListDecoder,
@@ -36,13 +37,11 @@ if TYPE_CHECKING:
         parent_indices as parent_indices,
         row_splits as row_splits,
         scan as scan,
-        sparse_columns as sparse_columns,
-        sparse_lists as sparse_lists,
         splits_of_coordinates as splits_of_coordinates,
-        value_lists as value_lists,
     )
 
 _NAMES = (
+    "BatchReader",
     "ExampleDecoder",
     "ExampleEncoder",
     "ExampleListDecoder",
@@ -61,10 +60,7 @@ _NAMES = (
     "parent_indices",
     "row_splits",
     "scan",
-    "sparse_columns",
-    "sparse_lists",
     "splits_of_coordinates",
-    "value_lists",
 )
 
 

@@ -123,55 +123,6 @@ def row_splits(array: ArrowArrayExportable) -> tuple[_Int64Array, int, int | Non
       ValueError: the array is of another type.
     """
 
-def value_lists(
-    array: ArrowArrayExportable,
-) -> tuple[_Int64Array, int, npt.NDArray[Any]] | None:
-    """Returns lists of numbers or strings: row splits, the length of the longest, and the values.
-
-    Args:
-      array: of any type. It may be a slice.
-
-    Returns:
-      The first two are as in `row_splits`. The values are those of all lists, end to end; strings
-      are `bytes`. Splits and numbers may share the memory of the array and must not be modified.
-      None if the type is not `list` or `large_list` of integers, float32, float64 or strings, if a
-      value may be null, or if the values are not contiguous.
-    """
-
-def sparse_lists(
-    array: ArrowArrayExportable,
-) -> tuple[_Int64Array, npt.NDArray[Any], _Int64Array] | None:
-    """Returns the lists of `value_lists` as a sparse tensor of two dimensions.
-
-    Returns:
-      Indices [values, 2], values, and dense shape: the number of lists and the length of the
-      longest. None where `value_lists` returns None.
-
-    Raises:
-      MemoryError: there are more values than memory can hold.
-    """
-
-def sparse_columns(
-    values: ArrowArrayExportable, indices: Sequence[ArrowArrayExportable], sizes: Sequence[int]
-) -> tuple[_Int64Array, npt.NDArray[Any], _Int64Array] | None:
-    """Returns lists of values, and lists of their indices in each dimension, as a sparse tensor.
-
-    Args:
-      values: of any type.
-      indices: for each dimension after that of the rows, an array of any type.
-      sizes: of these dimensions, negative if unknown.
-
-    Returns:
-      Indices [values, 1 + dimensions], the row first; values; and dense shape: the number of rows
-      and the sizes. None where `value_lists` returns None for an array, if indices are not int64,
-      if a row has more or fewer indices than values, or if an index is negative or not below the
-      size.
-
-    Raises:
-      ValueError: there are more or fewer sizes than arrays of indices.
-      MemoryError: there are more values than memory can hold.
-    """
-
 def byte_size(array: ArrowArrayExportable) -> int | None:
     """Returns the size of an array in bytes: values, offsets and validity of the slice.
 
@@ -239,6 +190,65 @@ def as_writable(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     DLPack cannot express read-only memory, so numpy refuses to share such arrays. This is for
     consumers that do not write to it, such as TensorFlow.
     """
+
+class BatchReader:
+    """Reads columns of a record batch that are lists of numbers or strings.
+
+    Args:
+      batch: a `pyarrow.RecordBatch`.
+      at_once: whether to import the whole batch at once, which takes less time if most columns are
+        read, but more if few are. What is read keeps the memory of its column, and of no other.
+    """
+
+    def __init__(self, batch: Any, at_once: bool) -> None: ...
+    def column(self, index: int) -> Any:
+        """Returns a column of the batch, of any type."""
+
+    def value_lists(self, index: int) -> tuple[_Int64Array, int, npt.NDArray[Any]] | None:
+        """Returns the row splits of a column, the length of the longest list, and the values.
+
+        Args:
+          index: of the column, which may be of any type and a slice.
+
+        Returns:
+          The first two are as in `row_splits`. The values are those of all lists, end to end;
+          strings are `bytes`. Splits and numbers may share the memory of the column and must not be
+          modified.
+          None if the type is not `list` or `large_list` of integers, float32, float64 or strings,
+          if a value may be null, or if the values are not contiguous.
+        """
+
+    def sparse_lists(self, index: int) -> tuple[_Int64Array, npt.NDArray[Any], _Int64Array] | None:
+        """Returns the lists of `value_lists` as a sparse tensor of two dimensions.
+
+        Returns:
+          Indices [values, 2], values, and dense shape: the number of lists and the length of the
+          longest. None where `value_lists` returns None.
+
+        Raises:
+          MemoryError: there are more values than memory can hold.
+        """
+
+    def sparse_columns(
+        self, index: int, indices: Sequence[int], sizes: Sequence[int]
+    ) -> tuple[_Int64Array, npt.NDArray[Any], _Int64Array] | None:
+        """Returns a column of values, and columns of their indices, as a sparse tensor.
+
+        Args:
+          index: of the column of values.
+          indices: for each dimension after that of the rows, a column.
+          sizes: of these dimensions, negative if unknown.
+
+        Returns:
+          Indices [values, 1 + dimensions], the row first; values; and dense shape: the number of
+          rows and the sizes. None where `value_lists` returns None for a column, if indices are not
+          int64, if a row has more or fewer indices than values, or if an index is negative or not
+          below the size.
+
+        Raises:
+          ValueError: there are more or fewer sizes than columns of indices.
+          MemoryError: there are more values than memory can hold.
+        """
 
 class ExampleDecoder:
     """Decodes serialized ``tf.train.Example`` records into one Arrow record batch.

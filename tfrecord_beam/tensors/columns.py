@@ -78,23 +78,23 @@ class ListColumn:
     index: int
     steps: tuple[int | None, ...]
 
-    def is_null(self, batch: pa.RecordBatch) -> BoolArray:
+    def is_null(self, batch: kernel.BatchReader) -> BoolArray:
         """Returns which rows of the column are null."""
         is_null: BoolArray = batch.column(self.index).is_null().to_numpy(zero_copy_only=False)
         return is_null
 
-    def read(self, batch: pa.RecordBatch) -> Lists:
+    def read(self, batch: kernel.BatchReader) -> Lists:
         """Returns the lists of the column; numbers without nulls are not copied.
 
         Raises:
           DecodeError: a value, and not only a list, is null.
         """
-        array = batch.column(self.index)
         if self.steps == _ONE_LIST:
-            found = kernel.value_lists(array)
+            found = batch.value_lists(self.index)
             if found is not None:
                 splits, longest, values = found
                 return Lists((splits,), values, longest)
+        array = batch.column(self.index)
         levels: list[Int64Array] = []
         longest = 0
         for step in self.steps:

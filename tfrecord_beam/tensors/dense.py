@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.tensors.columns import find_column, list_lengths
 from tfrecord_beam.tensors.specs import AnyArray, DenseSpec
@@ -54,14 +55,14 @@ class DenseConverter:
             self._default = _default_value(dense.default_value, self._column.dtype, name)
         self.spec = DenseSpec(self._column.dtype, (None, *self._shape))
 
-    def __call__(self, batch: pa.RecordBatch) -> AnyArray:
+    def __call__(self, batch: kernel.BatchReader) -> AnyArray:
         """Returns the tensor of a batch.
 
         Raises:
           DecodeError: a row has the wrong number of values, or a value is null.
         """
         lists = self._column.read(batch)
-        rows = batch.num_rows
+        rows = len(lists.splits[0]) - 1
         if lists.longest <= self._size and len(lists.values) == rows * self._size:
             return lists.values.reshape(rows, *self._shape)
         lengths = list_lengths(lists.splits[0])

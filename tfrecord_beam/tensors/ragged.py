@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.records.block import Int64Array
 from tfrecord_beam.schema.column_path import ColumnPath
@@ -62,7 +63,7 @@ class RaggedConverter:
             np.dtype(np.int32 if self._is_int32 else np.int64),
         )
 
-    def __call__(self, batch: pa.RecordBatch) -> RaggedValue:
+    def __call__(self, batch: kernel.BatchReader) -> RaggedValue:
         """Returns the tensor of a batch.
 
         Raises:
@@ -80,7 +81,7 @@ class RaggedConverter:
             values = values.reshape(-1, *self._inner_shape)
         return RaggedValue(values, splits)
 
-    def _partition(self, batch: pa.RecordBatch, lists: Lists) -> tuple[AnyArray, ...]:
+    def _partition(self, batch: kernel.BatchReader, lists: Lists) -> tuple[AnyArray, ...]:
         """Returns all row splits; the partitions are applied from the innermost outwards."""
         counts = list_lengths(lists.splits[-1])  # of the elements in each list of the column
         counts = self._divide(lists, counts, math.prod(self._inner_shape))

@@ -32,17 +32,17 @@ class VarlenConverter:
         self._column = find_column(schema, path, name, depth=1)
         self.spec = SparseSpec(self._column.dtype, (None, None))
 
-    def __call__(self, batch: pa.RecordBatch) -> SparseValue:
+    def __call__(self, batch: kernel.BatchReader) -> SparseValue:
         """Returns the tensor of a batch.
 
         Raises:
           DecodeError: a value is null.
         """
-        found = kernel.sparse_lists(batch.column(self._column.index))
+        found = batch.sparse_lists(self._column.index)
         if found is not None:
             return SparseValue(*found)
         lists = self._column.read(batch)
-        shape = np.array([batch.num_rows, lists.longest], np.int64)
+        shape = np.array([len(lists.splits[0]) - 1, lists.longest], np.int64)
         return SparseValue(kernel.coordinates(lists.splits), lists.values, shape)
 
 
@@ -75,22 +75,21 @@ class SparseConverter:
         self._indices = [
             _find_index_column(schema, column, name) for column in sparse.index_column_names
         ]
+        self._index_columns = [column.index for column in self._indices]
         shape = [None if size < 0 else size for size in self._sizes]
         self.spec = SparseSpec(self._values.dtype, (None, *shape))
 
-    def __call__(self, batch: pa.RecordBatch) -> SparseValue:
+    def __call__(self, batch: kernel.BatchReader) -> SparseValue:
         """Returns the tensor of a batch.
 
         Raises:
           DecodeError: a row has more or fewer indices than values, an index is outside of the
             shape, or a value or an index is null.
         """
-        column = batch.column
-        indices = [column(one.index) for one in self._indices]
-        found = kernel.sparse_columns(column(self._values.index), indices, self._sizes)
+        found = batch.sparse_columns(self._values.index, self._index_columns, self._sizes)
         return self._read(batch) if found is None else SparseValue(*found)
 
-    def _read(self, batch: pa.RecordBatch) -> SparseValue:
+    def _read(self, batch: kernel.BatchReader) -> SparseValue:
         lists = self._values.read(batch)
         (splits,) = lists.splits
         indices = [kernel.parent_indices(splits)]
@@ -98,7 +97,7 @@ class SparseConverter:
             found = column.read(batch)
             _check_indices(found, column, size, splits)
             indices.append(found.values)
-        shape = np.array([batch.num_rows, *self._sizes], np.int64)
+        shape = np.array([len(splits) - 1, *self._sizes], np.int64)
         coordinates = np.stack(indices, axis=1, dtype=np.int64, casting="unsafe")
         return SparseValue(coordinates, lists.values, shape)
 

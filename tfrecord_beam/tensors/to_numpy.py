@@ -8,6 +8,7 @@ from typing import Protocol
 import pyarrow as pa
 from tensorflow_metadata.proto.v0 import schema_pb2
 
+from tfrecord_beam import kernel
 from tfrecord_beam.errors import SchemaError
 from tfrecord_beam.options import check_instance
 from tfrecord_beam.tensors.dense import DenseConverter
@@ -23,7 +24,7 @@ class Converter(Protocol):
     def spec(self) -> TensorSpec:
         """The specification of the tensor."""
 
-    def __call__(self, batch: pa.RecordBatch) -> NumpyTensor:
+    def __call__(self, batch: kernel.BatchReader) -> NumpyTensor:
         """Returns the tensor of a batch; raises DecodeError if its values do not fit."""
 
 
@@ -61,6 +62,7 @@ class BatchConverter:
         check_instance("arrow_schema", schema, pa.Schema)
         check_instance("tensor_representations", representations, Mapping)
         self._schema = schema
+        self._reads_most = 2 * len(representations) >= len(schema)  # columns, of those there are
         self.converters: dict[str, Converter] = {
             name: _make_converter(name, representation, schema)
             for name, representation in representations.items()
@@ -78,17 +80,19 @@ class BatchConverter:
           SchemaError: the batch has another schema.
           DecodeError: values do not fit the representation of a tensor.
         """
-        self.check_schema(batch)
-        return {name: converter(batch) for name, converter in self.converters.items()}
+        reader = self.open(batch)
+        return {name: converter(reader) for name, converter in self.converters.items()}
 
-    def check_schema(self, batch: pa.RecordBatch) -> None:
-        """Raises SchemaError if a batch does not have the expected schema.
+    def open(self, batch: pa.RecordBatch) -> kernel.BatchReader:
+        """Returns what the converters read a batch with.
 
-        Anything other than a batch is a ValueError.
+        Raises:
+          SchemaError: the batch has another schema.
+          ValueError: it is no batch.
         """
         check_instance("record_batch", batch, pa.RecordBatch)
         if batch.schema.equals(self._schema):
-            return
+            return kernel.BatchReader(batch, self._reads_most)
         if batch.schema.names != self._schema.names:
             raise SchemaError(
                 f"Expected same schema. Expected columns {self._schema.names}, "

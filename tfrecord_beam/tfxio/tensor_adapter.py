@@ -110,7 +110,7 @@ class TensorAdapter:
             produce_eager_tensors = tf.executing_eagerly()
         elif produce_eager_tensors and not tf.executing_eagerly():
             raise RuntimeError("Expected eager mode, for eager tensors were requested, found none")
-        self._converter.check_schema(record_batch)
+        batch = self._converter.open(record_batch)
         finish = (
             to_tensorflow.to_eager_tensor
             if produce_eager_tensors
@@ -119,7 +119,7 @@ class TensorAdapter:
         tensors = {}
         for name, convert in self._converter.converters.items():
             try:
-                tensors[name] = finish(convert(record_batch))
+                tensors[name] = finish(convert(batch))
             except ValueError as error:
                 raise ValueError(f"Error raised when handling tensor {name!r}: {error}") from error
         return tensors

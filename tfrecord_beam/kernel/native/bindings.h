@@ -50,5 +50,6 @@ class ImportedArray {
 
 void BindExampleEncoder(pybind11::module_& module);
 void BindArrays(pybind11::module_& module);
+void BindBatchReader(pybind11::module_& module);
 
 }  // namespace tfrecord_beam

@@ -76,29 +76,35 @@ Buffer FindCoordinates(const std::vector<SplitsView>& levels) {
 }
 
 std::optional<Buffer> JoinCoordinates(SplitsView rows, const std::vector<Indices>& dimensions) {
-  const auto rank = static_cast<int64_t>(1 + dimensions.size());
-  const int64_t total = rows.total();
-  Buffer coordinates;
-  auto* const out = coordinates.Allocate<int64_t>((total + kAtOnce) * rank);
-  for (int64_t row = 0; row < rows.lists; ++row) {
-    int64_t* const at = out + rows.data[row] * rank;
-    const int64_t length = rows.data[row + 1] - rows.data[row];
-    for (int64_t i = 0; i < kAtOnce; ++i) at[i * rank] = row;
-    for (int64_t i = kAtOnce; i < length; ++i) at[i * rank] = row;
-  }
-  for (int64_t dimension = 1; dimension < rank; ++dimension) {
-    const Indices& indices = dimensions[static_cast<size_t>(dimension - 1)];
+  for (const Indices& indices : dimensions) {
     if (!std::equal(rows.data, rows.data + rows.lists + 1, indices.splits)) return std::nullopt;
-    const auto last = static_cast<uint64_t>(indices.end) - 1;
-    uint64_t signs = 0;  // of all indices, and of how far the last one is from them
-    for (int64_t i = 0; i < total; ++i) {
-      const auto index = static_cast<uint64_t>(indices.data[i]);
-      out[i * rank + dimension] = indices.data[i];
-      signs |= index | (last - index);
-    }
-    if (static_cast<int64_t>(signs) < 0) return std::nullopt;
   }
-  coordinates.Truncate(static_cast<size_t>(total * rank) * sizeof(int64_t));
+  constexpr int64_t kRows = 64;  // their coordinates mostly stay in the CPU's cache
+  const auto rank = static_cast<int64_t>(1 + dimensions.size());
+  Buffer coordinates;
+  auto* const out = coordinates.Allocate<int64_t>((rows.total() + kAtOnce) * rank);
+  uint64_t signs = 0;  // of all indices, and of how far the last one allowed is from them
+  for (int64_t first = 0; first < rows.lists; first += kRows) {
+    const int64_t stop = std::min(first + kRows, rows.lists);
+    for (int64_t row = first; row < stop; ++row) {
+      int64_t* const at = out + rows.data[row] * rank;
+      const int64_t length = rows.data[row + 1] - rows.data[row];
+      for (int64_t i = 0; i < kAtOnce; ++i) at[i * rank] = row;
+      for (int64_t i = kAtOnce; i < length; ++i) at[i * rank] = row;
+    }
+    int64_t* column = out;
+    for (const Indices& indices : dimensions) {
+      ++column;
+      const auto last = static_cast<uint64_t>(indices.end) - 1;
+      for (int64_t i = rows.data[first]; i < rows.data[stop]; ++i) {
+        const auto index = static_cast<uint64_t>(indices.data[i]);
+        column[i * rank] = indices.data[i];
+        signs |= index | (last - index);
+      }
+    }
+  }
+  if (static_cast<int64_t>(signs) < 0) return std::nullopt;
+  coordinates.Truncate(static_cast<size_t>(rows.total() * rank) * sizeof(int64_t));
   return coordinates;
 }
 

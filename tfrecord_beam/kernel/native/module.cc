@@ -354,6 +354,7 @@ PYBIND11_MODULE(_native, module) {
 
   BindExampleEncoder(module);
   BindArrays(module);
+  BindBatchReader(module);
 
   module.def(
       "crc32c", [](const py::buffer& data, uint32_t crc) { return ComputeCrc(data, crc, Crc32c); },

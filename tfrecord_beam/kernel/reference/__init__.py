@@ -11,10 +11,8 @@ from tfrecord_beam.kernel.reference.arrays import (
     count_invalid_utf8,
     element_lengths,
     row_splits,
-    sparse_columns,
-    sparse_lists,
-    value_lists,
 )
+from tfrecord_beam.kernel.reference.batch_reader import BatchReader
 from tfrecord_beam.kernel.reference.coordinates import (
     coordinates,
     parent_indices,
@@ -31,6 +29,7 @@ from tfrecord_beam.kernel.reference.sequence_example import (
 from tfrecord_beam.kernel.reference.sharing import as_writable, is_aligned
 
 __all__ = [
+    "BatchReader",
     "ExampleDecoder",
     "ExampleEncoder",
     "ExampleListDecoder",
@@ -49,8 +48,5 @@ __all__ = [
     "parent_indices",
     "row_splits",
     "scan",
-    "sparse_columns",
-    "sparse_lists",
     "splits_of_coordinates",
-    "value_lists",
 ]
