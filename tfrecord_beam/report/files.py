@@ -43,7 +43,7 @@ class FileSummary:
         self.corrupt += other.corrupt
 
 
-def look_at_file(entry: FileEntry, file_system: FileSystem, options: ReadOptions) -> FileSummary:
+def summarize_file(entry: FileEntry, file_system: FileSystem, options: ReadOptions) -> FileSummary:
     """Returns the size and the compression of a file, detected from its beginning if necessary."""
     codec = resolve_codec(options.compression)
     if codec == "auto":

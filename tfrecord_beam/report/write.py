@@ -22,7 +22,7 @@ from tfrecord_beam.records.reader import ReadOptions
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.names import check_file_path
 from tfrecord_beam.records.writing.placing import check_free, write_new_file
-from tfrecord_beam.report.files import look_at_file
+from tfrecord_beam.report.files import summarize_file
 from tfrecord_beam.report.page import load_environment, render_page
 from tfrecord_beam.report.summary import DatasetSummary, Summarizer
 from tfrecord_beam.schema.tfmd import SchemaSource, load_schema
@@ -100,7 +100,7 @@ def write_report(
     report.check_free(DirectOutputFileSystem())
     summarizer, summary = report.make_summarizer(), DatasetSummary()
     for file in files:
-        summary.add_file(file.path, look_at_file(file, DIRECT, options))
+        summary.add_file(file.path, summarize_file(file, DIRECT, options))
     paths = [file.path for file in files]
     on_corrupt = summary.add_corrupt
     for block in iter_blocks(paths, options, on_corrupt=on_corrupt, progress=progress):

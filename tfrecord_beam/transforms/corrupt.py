@@ -36,7 +36,7 @@ def check_error_handler(
     corruption.check_error_options(error_handler, max_corrupt_records)
 
 
-def take_corrupt(corrupt: list[CorruptRecord]) -> Iterator[beam.pvalue.TaggedOutput]:
+def drain_corrupt(corrupt: list[CorruptRecord]) -> Iterator[beam.pvalue.TaggedOutput]:
     """Yields collected records for the output `CORRUPT`, counts them, and clears the list."""
     if corrupt:
         metrics.count("corrupt_records", len(corrupt))

@@ -24,8 +24,8 @@ from tfrecord_beam.transforms.corrupt import (
     CORRUPT,
     ErrorHandler,
     check_error_handler,
+    drain_corrupt,
     handle_corrupt,
-    take_corrupt,
 )
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.filesystem import fetch_schema
@@ -251,7 +251,7 @@ class _DecodeFn(LibraryDoFn):
         has_rows = False
         on_corrupt = corrupt.append if self._collect_corrupt else None
         for batch in self._timer.measure(self._function(element, on_corrupt)):
-            yield from take_corrupt(corrupt)
+            yield from drain_corrupt(corrupt)
             if batch.num_rows:
                 metrics.count("batches")
                 metrics.count_kernel()

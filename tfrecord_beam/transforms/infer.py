@@ -21,7 +21,7 @@ from tfrecord_beam.schema.arrow import RecordType
 from tfrecord_beam.schema.inference import make_schema
 from tfrecord_beam.schema.statistics import DatasetStatistics, InferenceOptions, OnConflict
 from tfrecord_beam.transforms import metrics
-from tfrecord_beam.transforms.corrupt import CORRUPT, ErrorHandler, take_corrupt
+from tfrecord_beam.transforms.corrupt import CORRUPT, ErrorHandler, drain_corrupt
 from tfrecord_beam.transforms.display import show_options
 from tfrecord_beam.transforms.merge import Merge
 from tfrecord_beam.transforms.read import FileSource
@@ -131,7 +131,7 @@ def _observe_block(
     statistics = DatasetStatistics(options)
     observer.observe(block, statistics, corrupt.append if collect_corrupt else None)
     metrics.count_kernel()
-    yield from take_corrupt(corrupt)
+    yield from drain_corrupt(corrupt)
     yield statistics
 
 

@@ -14,7 +14,7 @@ from tfrecord_beam.records.block import RecordBlock
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.paths import FileEntry, FilePattern, normalize_patterns
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.report.files import FileSummary, look_at_file
+from tfrecord_beam.report.files import FileSummary, summarize_file
 from tfrecord_beam.report.summary import DatasetSummary, Summarizer
 from tfrecord_beam.report.write import Report, ReportMode, WrittenReport, plan_report
 from tfrecord_beam.schema.arrow import RecordType
@@ -115,7 +115,7 @@ def _look_at(
     if file_range.start == 0 and file_range.size is not None:
         entry = FileEntry(file_range.path, file_range.size)
         report.check_files([entry])
-        yield entry.path, look_at_file(entry, BeamFileSystem(), options)
+        yield entry.path, summarize_file(entry, BeamFileSystem(), options)
 
 
 def _add_file(summary: DatasetSummary, file: tuple[str, Any]) -> None:

@@ -49,7 +49,7 @@ from tfrecord_beam.records.ranges import (
 from tfrecord_beam.records.reader import ReadOptions, RecordReader
 from tfrecord_beam.records.writing.plan import WrittenFile
 from tfrecord_beam.transforms import metrics
-from tfrecord_beam.transforms.corrupt import take_corrupt
+from tfrecord_beam.transforms.corrupt import drain_corrupt
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
@@ -246,7 +246,7 @@ class ReadRange(LibraryDoFn):
                 _count_block(part)
                 yield part
                 continue
-            yield from take_corrupt([part])
+            yield from drain_corrupt([part])
             corrupt_records += 1
             if self._max_corrupt_records is not None:
                 check_limit(corrupt_records, most=self._max_corrupt_records)

@@ -35,7 +35,7 @@ from tfrecord_beam.transforms.filesystem import BeamOutputFileSystem, check_name
 from tfrecord_beam.transforms.refused import SetAsideRefused
 from tfrecord_beam.transforms.workers import Apply
 from tfrecord_beam.transforms.write_steps import (
-    ENDING,
+    CLEANUP,
     SPILLS,
     MergeWindow,
     PublishPane,
@@ -293,14 +293,14 @@ class WriteToTFRecord(beam.PTransform):
         totals = results | "Totals" >> beam.ParDo(Apply(steps.drop_segments))
         planned = once | "PlanFiles" >> beam.ParDo(
             Apply(steps.plan_files), AsList(totals), merged, write, is_windowed
-        ).with_outputs(ENDING, main="publications")
+        ).with_outputs(CLEANUP, main="publications")
         in_place = (
             planned.publications
             | "SpreadFiles" >> beam.GroupByKey()
             | "Publish" >> beam.ParDo(Apply(steps.publish), write)
         )
         return once | "Finish" >> beam.ParDo(
-            Apply(steps.finish), AsList(in_place), AsSingleton(planned[ENDING], default_value=None)
+            Apply(steps.finish), AsList(in_place), AsSingleton(planned[CLEANUP], default_value=None)
         )
 
     def _write_panes(

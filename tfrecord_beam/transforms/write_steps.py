@@ -23,31 +23,31 @@ from tfrecord_beam.records.writing.encoding import RowEncoding
 from tfrecord_beam.records.writing.names import make_id, name_pane
 from tfrecord_beam.records.writing.options import WriteOptions
 from tfrecord_beam.records.writing.plan import (
-    Ending,
+    Cleanup,
     Publication,
     WrittenFile,
     name_files,
-    plan_ending,
+    plan_cleanup,
 )
 from tfrecord_beam.records.writing.publish import (
     finish,
     publish,
     publish_locally,
-    tell_what_is_there,
+    with_files_in_place,
 )
 from tfrecord_beam.records.writing.segments import Destination, Segment, find_spills
 from tfrecord_beam.records.writing.shards import Merge, ShardFile, merge, plan_merges
 from tfrecord_beam.records.writing.start import (
     StartedWrite,
     check_mode,
-    noticing_removal,
+    explain_removed_files,
     start_write,
 )
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem, BeamOutputFileSystem
 from tfrecord_beam.transforms.workers import LibraryDoFn
 
-ENDING = "ending"
+CLEANUP = "cleanup"
 """Tag of the output with the work left for the end."""
 
 SPILLS = "spills"
@@ -108,7 +108,7 @@ class WriteSteps:
     def merge_one(self, pieces: Merge, write: StartedWrite) -> list[ShardFile]:
         with (
             self.write_timer.running(),
-            noticing_removal(self.options, write, self.file_system),
+            explain_removed_files(self.options, write, self.file_system),
         ):
             return merge(pieces, self.options, write, self.file_system, BeamFileSystem().open)
 
@@ -134,8 +134,8 @@ class WriteSteps:
         files = [*merged, *(file for result in results for file in result.files)]
         check_results(results, files)
         publications = name_files(files, self.options, write, is_windowed=is_windowed)
-        ending = plan_ending(publications, self.options, write, self.file_system)
-        yield TaggedOutput(ENDING, ending)
+        cleanup = plan_cleanup(publications, self.options, write, self.file_system)
+        yield TaggedOutput(CLEANUP, cleanup)
         yield from enumerate(publications)
 
     def publish(
@@ -151,21 +151,21 @@ class WriteSteps:
         try:
             with (
                 self.write_timer.running(),
-                noticing_removal(self.options, write, self.file_system),
+                explain_removed_files(self.options, write, self.file_system),
             ):
                 written = publish(
                     publication, self.options, write, self.file_system, is_remade=is_remade
                 )
         except WriteError as error:
-            raise tell_what_is_there(error, self.options, self.file_system) from error
+            raise with_files_in_place(error, self.options, self.file_system) from error
         metrics.count_written(written)
         return written
 
     def finish(
-        self, _: bytes, written: Sequence[WrittenFile], ending: Ending | None
+        self, _: bytes, written: Sequence[WrittenFile], cleanup: Cleanup | None
     ) -> Sequence[WrittenFile]:
-        if ending is not None:
-            finish(written, ending, self.options, self.file_system)
+        if cleanup is not None:
+            finish(written, cleanup, self.options, self.file_system)
         return sorted(written)
 
     def clean_up(self, spills: Sequence[str], write: StartedWrite) -> None:

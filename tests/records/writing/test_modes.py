@@ -15,7 +15,7 @@ from tests.records.writing.folders import batch_of, paths_in, records_in
 from tfrecord_beam import WriteError, write_table
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.plan import WrittenFile, plan_ending
+from tfrecord_beam.records.writing.plan import WrittenFile, plan_cleanup
 from tfrecord_beam.records.writing.start import check_mode, start_write
 
 MODES = ["error", "append", "overwrite", "ignore"]
@@ -278,5 +278,5 @@ def test_folder_is_listed_where_the_mode_can_refuse_it(
     assert file_system.list_folder.call_count == before
     file_system = mock.Mock(wraps=DirectOutputFileSystem())
     write = start_write(options, file_system)
-    plan_ending([], options, write, file_system)
+    plan_cleanup([], options, write, file_system)
     assert file_system.list_folder.call_count == in_all

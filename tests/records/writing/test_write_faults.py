@@ -14,7 +14,7 @@ from tfrecord_beam import WriteError
 from tfrecord_beam.records.writing import publish
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.plan import Ending, WrittenFile, name_files, plan_ending
+from tfrecord_beam.records.writing.plan import Cleanup, WrittenFile, name_files, plan_cleanup
 from tfrecord_beam.records.writing.publish import finish
 from tfrecord_beam.records.writing.segments import Destination
 from tfrecord_beam.records.writing.shards import ShardFile
@@ -238,13 +238,13 @@ def test_files_that_come_in_between_are_not_replaced(tmp_path: pathlib.Path) -> 
     publications = name_files(shard_files(tmp_path, 3), options, write)
     (tmp_path / "a-00000-of-00001.tfrecord").touch()
     with pytest.raises(WriteError, match=r"^Expected no files of this data set, found 1"):
-        plan_ending(publications, options, write, DirectOutputFileSystem())
+        plan_cleanup(publications, options, write, DirectOutputFileSystem())
 
 
 def test_finish_wants_all_files(tmp_path: pathlib.Path) -> None:
     written = [WrittenFile("a", 1, 1)]
     with pytest.raises(WriteError, match=r"^Expected 2 files in place, found 1$"):
-        finish(written, Ending(2, (), ()), options_of(tmp_path), DirectOutputFileSystem())
+        finish(written, Cleanup(2, (), ()), options_of(tmp_path), DirectOutputFileSystem())
 
 
 def test_windows_and_partitions_have_files_of_their_own(tmp_path: pathlib.Path) -> None:

@@ -49,7 +49,7 @@ class Publication(NamedTuple):
     index_data: bytes | None = None
 
 
-class Ending(NamedTuple):
+class Cleanup(NamedTuple):
     """The cleanup to do once all files are in place.
 
     Attributes:
@@ -121,12 +121,12 @@ def _name_group(
     return publications
 
 
-def plan_ending(
+def plan_cleanup(
     publications: Sequence[Publication],
     options: WriteOptions,
     write: StartedWrite,
     file_system: OutputFileSystem,
-) -> Ending:
+) -> Cleanup:
     """Returns what is to be done once all files are in place. To be found before any of them is.
 
     Raises:
@@ -134,7 +134,7 @@ def plan_ending(
     """
     temporary = options.names.temporary_folder(write.id)
     if options.mode == "append":  # it touches nothing but files with its own id in their names
-        return Ending(len(publications), (), (temporary,))
+        return Cleanup(len(publications), (), (temporary,))
     folder = open_folder(options, file_system)
     finals = {publication.written.path for publication in publications}
     folder.check_paths(finals)
@@ -143,4 +143,4 @@ def plan_ending(
     folders = {temporary}
     if options.mode in ("error", "overwrite", "ignore"):
         folders.update(folder.temporary_folders)
-    return Ending(len(publications), (*replaced, *side_cars), tuple(sorted(folders)))
+    return Cleanup(len(publications), (*replaced, *side_cars), tuple(sorted(folders)))

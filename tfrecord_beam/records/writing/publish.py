@@ -19,7 +19,7 @@ from tfrecord_beam.records.writing.folder import OutputFolder
 from tfrecord_beam.records.writing.frame_file import FrameFile
 from tfrecord_beam.records.writing.names import SUCCESS_NAME, make_id
 from tfrecord_beam.records.writing.options import WriteOptions
-from tfrecord_beam.records.writing.plan import Ending, Publication, WrittenFile
+from tfrecord_beam.records.writing.plan import Cleanup, Publication, WrittenFile
 from tfrecord_beam.records.writing.retries import retry
 from tfrecord_beam.records.writing.shards import ShardFile, make_temporary_path
 from tfrecord_beam.records.writing.start import StartedWrite, mark_path
@@ -128,12 +128,12 @@ def _is_in_place(
     return compare(temporary, written.path)
 
 
-def tell_what_is_there(
+def with_files_in_place(
     error: WriteError, options: WriteOptions, file_system: OutputFileSystem
 ) -> WriteError:
     """Returns the error of a `publish` that failed, with a hint at the files that are in place."""
     there: list[str] = []
-    with contextlib.suppress(WriteError):  # the first error is the one to tell
+    with contextlib.suppress(WriteError):  # the first error is the one to report
         there = OutputFolder(options, file_system).own_files
     if not there:
         return error
@@ -144,7 +144,7 @@ def tell_what_is_there(
 
 def finish(
     written: Sequence[WrittenFile],
-    ending: Ending,
+    cleanup: Cleanup,
     options: WriteOptions,
     file_system: OutputFileSystem,
 ) -> None:
@@ -153,14 +153,14 @@ def finish(
     Raises:
       WriteError: that cannot be done, also when it is tried again; or files are missing.
     """
-    if len(written) != ending.num_files:
+    if len(written) != cleanup.num_files:
         raise WriteError(
-            f"Expected {count_of(ending.num_files, 'file')} in place, found {len(written)}"
+            f"Expected {count_of(cleanup.num_files, 'file')} in place, found {len(written)}"
         )
-    retry(lambda: file_system.delete(ending.stale_files))
+    retry(lambda: file_system.delete(cleanup.stale_files))
     if options.write_success:
         retry(lambda: file_system.create(options.names.folder + SUCCESS_NAME).close())
-    for folder in ending.stale_folders:
+    for folder in cleanup.stale_folders:
         retry(functools.partial(file_system.remove_folder, folder))
 
 

@@ -119,7 +119,7 @@ def mark_path(options: WriteOptions, write_id: str) -> str:
 
 
 @contextlib.contextmanager
-def noticing_removal(
+def explain_removed_files(
     options: WriteOptions, write: StartedWrite, file_system: OutputFileSystem
 ) -> Iterator[None]:
     """Says, where files of a write are missing, that another write has cleared them away.
@@ -131,7 +131,7 @@ def noticing_removal(
         yield
     except OSError as error:
         removed = False
-        with contextlib.suppress(WriteError):  # the first error is the one to tell
+        with contextlib.suppress(WriteError):  # the first error is the one to report
             removed = write.has_mark and file_system.find_size(mark_path(options, write.id)) is None
         if not removed:
             raise

@@ -19,15 +19,15 @@ from tfrecord_beam.records.writing.encoding import RowEncoding, make_encoding
 from tfrecord_beam.records.writing.file_system import DirectOutputFileSystem, OutputFileSystem
 from tfrecord_beam.records.writing.inputs import open_rows
 from tfrecord_beam.records.writing.options import Mode, WriteOptions
-from tfrecord_beam.records.writing.plan import WrittenFile, name_files, plan_ending
+from tfrecord_beam.records.writing.plan import WrittenFile, name_files, plan_cleanup
 from tfrecord_beam.records.writing.publish import (
     finish,
     publish_file,
     publish_index,
-    tell_what_is_there,
+    with_files_in_place,
 )
 from tfrecord_beam.records.writing.shards import merge, plan_merges
-from tfrecord_beam.records.writing.start import StartedWrite, noticing_removal, start_write
+from tfrecord_beam.records.writing.start import StartedWrite, explain_removed_files, start_write
 from tfrecord_beam.schema.encoding import NullValues
 from tfrecord_beam.schema.features import EncodedType
 from tfrecord_beam.schema.tfmd import SchemaSource
@@ -161,7 +161,7 @@ def write_batches(
         return []
     written: list[WrittenFile] = []
     try:
-        with noticing_removal(options, write, file_system):
+        with explain_removed_files(options, write, file_system):
             result = _write_bundle(batches, options, encoding, file_system, write, num_rows)
             files = result.files + [
                 file
@@ -170,16 +170,16 @@ def write_batches(
             ]
             check_results([result], files)
             publications = name_files(files, options, write)
-            ending = plan_ending(publications, options, write, file_system)
+            cleanup = plan_cleanup(publications, options, write, file_system)
             for publication in publications:
                 written.append(publish_file(publication, options, write, file_system))
                 publish_index(publication, file_system)
-        finish(written, ending, options, file_system)
+        finish(written, cleanup, options, file_system)
     except BaseException as error:
-        with contextlib.suppress(WriteError):  # the first error is the one to tell
+        with contextlib.suppress(WriteError):  # the first error is the one to report
             file_system.remove_folder(options.names.temporary_folder(write.id))
         if options.replaces and isinstance(error, WriteError):
-            raise tell_what_is_there(error, options, file_system) from error.__cause__
+            raise with_files_in_place(error, options, file_system) from error.__cause__
         if not options.replaces:  # what is gone then was not there before
             with contextlib.suppress(WriteError):
                 for file in written:

@@ -216,7 +216,7 @@ class TFRecordWriter:
             )
 
     def __reduce__(self) -> NoReturn:
-        raise self._estrangement("pickled or copied")
+        raise self._wrong_process_error("pickled or copied")
 
     def _write_pending(self) -> None:
         records, self._pending, self._pending_bytes = self._pending, [], 0
@@ -227,7 +227,7 @@ class TFRecordWriter:
     def _discarding(self) -> Iterator[None]:
         """Lets the file be written to; after an error it is not whole any more, and goes."""
         if self._process != os.getpid():
-            raise self._estrangement("in a fork of that")
+            raise self._wrong_process_error("in a fork of that")
         try:
             yield
         except BaseException:
@@ -245,7 +245,7 @@ class TFRecordWriter:
             found = "it closed" if self._state == "closed" else "that an earlier call had failed"
             raise WriteError(f"Expected an open writer, found {found}", Location(self.path))
 
-    def _estrangement(self, where: str) -> WriteError:
+    def _wrong_process_error(self, where: str) -> WriteError:
         """Returns the error for a writer that comes to another process."""
         return WriteError(
             f"Expected a writer to stay in the process that made it, found it {where}",
