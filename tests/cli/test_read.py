@@ -99,8 +99,8 @@ def test_batch_size_and_schema(
     [
         (["--runer=DirectRunner"], "found --runer (did you mean '--runner'?)"),
         (
-            ["--direct_num_worker", "4", "--streaming"],
-            "found --direct_num_worker (did you mean '--direct_num_workers'?)",
+            ["--direct_num_wrokers", "4", "--streaming"],
+            "found --direct_num_wrokers (did you mean '--direct_num_workers'?)",
         ),
         (
             ["--direct-num-workers=4"],
