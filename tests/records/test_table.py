@@ -30,6 +30,7 @@ from tfrecord_beam.errors import (
     SchemaError,
     TFRecordBeamError,
 )
+from tfrecord_beam.kernel.plan import RecordType
 from tfrecord_beam.records.corruption import CorruptRecord
 from tfrecord_beam.records.files import iter_blocks
 from tfrecord_beam.records.reader import ReadOptions
@@ -183,6 +184,21 @@ def test_schema_of_other_records(tmp_path: pathlib.Path) -> None:
         convert(path, tmp_path / "a.parquet", schema)
     write(tmp_path, example(entry("name", bytes_list())), name="b")
     assert read_table([path, tmp_path / "b"], schema).num_rows == 4
+
+
+@pytest.mark.parametrize("record_type", ["Example", "SequenceExample"])
+def test_schema_of_records_that_lack_what_is_read(
+    tmp_path: pathlib.Path, record_type: RecordType
+) -> None:
+    """No warning: the schema fits, or nothing contradicts it."""
+    context = example(entry("age", int64(1)))
+    record = context if record_type == "Example" else sequence_example(context=context)
+    schema = parse_schema('feature { name: "age" type: INT } feature { name: "name" type: BYTES }')
+    path = write(tmp_path, record)
+    table = read_table(path, schema, columns=["name"], record_type=record_type)
+    assert table.column("name").null_count == 1
+    path = write(tmp_path, b"", b"", name="empty")
+    assert read_table(path, schema, record_type=record_type).num_rows == 2
 
 
 def test_schema_of_other_sequences(tmp_path: pathlib.Path) -> None:

@@ -91,6 +91,8 @@ def test_schema_of_other_records(tmp_path: pathlib.Path) -> None:
     text = r"^Expected features of the schema among 'agee', found 'age', which no record has"
     with pytest.warns(UserWarning, match=text):
         assert len([*dataset]) == 1
+    other.feature.add(name="agee", type=schema_pb2.INT)
+    assert len([*tensors.TorchDataset(tmp_path, other, batch_size=1, tensor_names=["age"])]) == 1
 
 
 # --- Each row once ------------------------------------------------------------------------

@@ -134,6 +134,21 @@ def test_schema_of_other_records_is_named_once(
     assert warnings_of_reading() == []
 
 
+@pytest.mark.parametrize("with_blocks", [False, True])
+def test_feature_of_a_schema_that_no_record_has_may_be_read(
+    tmp_path: pathlib.Path, log: pytest.LogCaptureFixture, with_blocks: bool
+) -> None:
+    (tmp_path / "a").write_bytes(framed(example(entry("agee", int64(1)))))
+    schema = schema_pb2.Schema()
+    schema.CopyFrom(SCHEMA_OF_AGES)
+    schema.feature.add(name="agee", type=schema_pb2.INT)
+    if with_blocks:
+        run(ReadRecordBlocks(tmp_path), DecodeRecordBlocks(schema, columns=["age"]))
+    else:
+        run(BeamSource(tmp_path, schema, columns=["age"]))
+    assert [each for each in log.records if each.levelno == logging.WARNING] == []
+
+
 def test_column_that_only_one_record_has_is_not_lost(
     tmp_path: pathlib.Path, log: pytest.LogCaptureFixture
 ) -> None:

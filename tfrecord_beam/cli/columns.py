@@ -119,7 +119,7 @@ def warn_of_lost(
 
     Args:
       columns: those that were not found.
-      options: with `files`, `record_type` and `partition_columns`.
+      options: with `files`, `schema`, `columns`, `record_type` and `partition_columns`.
       records: the subject of the sentence.
       file_system: where the files are.
     """
@@ -131,7 +131,8 @@ def warn_of_lost(
         partition_columns=options.partition_columns,
         file_system=file_system,
     )
-    text = describe_lost(columns, known, records, of_schema=options.schema is not None)
+    of_schema = options.schema is not None and options.columns is None
+    text = describe_lost(columns, known, records, of_schema=of_schema)
     if text is not None:
         print_warning(text)
 

@@ -1,7 +1,8 @@
 """Detects columns that were requested, by name or by a schema, but are in no record.
 
 Single features of a schema may be missing from the data. If all of them are, it is the schema of
-other records.
+other records. Columns requested by name of a schema are not watched: they may be missing, too, and
+what else the records have is not decoded.
 """
 
 from __future__ import annotations
@@ -74,6 +75,9 @@ def describe_lost(
 ) -> str | None:
     """Returns a warning about columns; None if records have them, though without a value.
 
+    None, too, if the columns are all features of a schema and records have none at all: empty
+    records contradict no schema.
+
     >>> describe_lost(["agee"], ["age", "name"])
     "Expected columns among 'age', 'name', found 'agee', which no record has (did you mean 'age'?)"
 
@@ -84,7 +88,7 @@ def describe_lost(
       of_schema: as for `find_lost`.
     """
     lost = [name for name in columns if name not in known]
-    if not lost or (of_schema and len(lost) < len(columns)):
+    if not lost or (of_schema and (not known or len(lost) < len(columns))):
         return None
     what = "features of the schema" if of_schema else "columns"
     message = f"Expected {what} among {shortened(known)}, found {shortened(lost)}"

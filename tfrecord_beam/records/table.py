@@ -191,7 +191,8 @@ def _read(
         progress=progress,
         threads=threads or min(pa.cpu_count(), _DEFAULT_THREADS),
     )
-    if names := plan_names(plan):
+    names = plan_names(plan)
+    if names and (schema is None or columns is None):
         find_known = functools.partial(
             first_columns,
             path,

@@ -158,7 +158,7 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
             representations = {name: representations[name] for name in names}
         columns = {str(path): None for r in representations.values() for path in source_columns(r)}
         plan = decode_plan(schema, columns=[*columns], record_type=record_type)
-        self._columns = [*columns]
+        self._watched_columns = [*columns] if tensor_names is None else []
         self._record_type: RecordType = record_type
         self._decoder = RecordDecoder(plan, record_type)
         self._converter = BatchConverter(plan_schema(plan), representations)
@@ -219,7 +219,7 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
     def _decode(self, pieces: Iterable[Piece]) -> Iterator[pa.RecordBatch]:
         """Yields the batches of pieces, and warns at the end if the schema fits no record."""
         return watch_columns(
-            self._iter_batches(pieces), self._columns, self._first_columns, of_schema=True
+            self._iter_batches(pieces), self._watched_columns, self._first_columns, of_schema=True
         )
 
     def _first_columns(self) -> list[str]:

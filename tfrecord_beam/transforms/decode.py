@@ -128,7 +128,7 @@ class DecodeRecordBlocks(_Decoding):
             self._plan, record_type, partition_columns, only_planned=columns is not None
         )
         self._warn_of_lost = warn_of_lost_columns(
-            self._plan, record_type, partition_columns, of_schema=schema is not None
+            schema, columns, self._plan, record_type, partition_columns
         )
         self._partition_columns = partition_columns
 

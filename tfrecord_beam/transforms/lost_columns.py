@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.records.lost_columns import describe_lost, first_columns
 from tfrecord_beam.records.partition_columns import PartitionColumns
@@ -25,24 +26,26 @@ Lost = tuple[str, frozenset[str]]
 
 
 def warn_of_lost_columns(
+    schema: schema_pb2.Schema | None,
+    columns: Sequence[str] | None,
     plan: RecordPlan,
     record_type: RecordType,
     partition_columns: PartitionColumns | None,
     options: ReadOptions = ReadOptions(),
-    *,
-    of_schema: bool,
 ) -> WarnOfLostColumns | None:
     """Returns the warning for columns that may turn out to be lost; None if none can be.
 
     Args:
-      plan: has the requested names.
+      schema: of the records.
+      columns: those requested by name.
+      plan: of the schema and the columns.
       record_type: what the records are.
       partition_columns: whether folders are columns.
       options: how the files are read.
-      of_schema: as for `find_lost`.
     """
-    columns = plan_names(plan)
-    if not columns:
+    names = plan_names(plan)
+    of_schema = schema is not None
+    if not names or (of_schema and columns is not None):
         return None
     find_known = functools.partial(
         first_columns,
@@ -51,7 +54,7 @@ def warn_of_lost_columns(
         partition_columns=partition_columns,
         file_system=BeamFileSystem(),
     )
-    return WarnOfLostColumns(columns, find_known, of_schema=of_schema)
+    return WarnOfLostColumns(names, find_known, of_schema=of_schema)
 
 
 class WarnOfLostColumns(beam.PTransform):

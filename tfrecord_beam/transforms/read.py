@@ -356,7 +356,7 @@ class BeamSource(FileSource):
             plan, record_type, partition_columns, only_planned=columns is not None
         )
         self._warn_of_lost = warn_of_lost_columns(
-            plan, record_type, partition_columns, options, of_schema=schema is not None
+            schema, columns, plan, record_type, partition_columns, options
         )
         self._decoding = {
             "columns": plan_names(plan),
