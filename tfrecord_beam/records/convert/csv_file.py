@@ -17,7 +17,7 @@ from tfrecord_beam.caller import warn_caller
 from tfrecord_beam.errors import DecodeError, Location, render
 from tfrecord_beam.kernel.plan import Kind
 from tfrecord_beam.options import count_of, describe
-from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec, open_decompressed
+from tfrecord_beam.records.compression import open_decompressed, read_codec
 from tfrecord_beam.records.csv_quotes import OpenQuote
 from tfrecord_beam.records.decompression import BinaryFile
 from tfrecord_beam.schema.tfmd import schema_columns
@@ -225,9 +225,7 @@ class _Content:
 
     def __init__(self, raw: BinaryFile, path: str) -> None:
         raw.seek(0)
-        codec = detect_codec(raw.read(HEAD_BYTES), path)
-        raw.seek(0)
-        self._stream = open_decompressed(_Kept(raw), codec)
+        self._stream = open_decompressed(_Kept(raw), read_codec(raw, path))
         self._last = b""
         self.quote = OpenQuote()
         self.is_read = False

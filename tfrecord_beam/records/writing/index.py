@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from tfrecord_beam.errors import Location, render
 from tfrecord_beam.records.block import FOOTER_BYTES, HEADER_BYTES
-from tfrecord_beam.records.compression import HEAD_BYTES, detect_codec
+from tfrecord_beam.records.compression import read_codec
 from tfrecord_beam.records.files import OnProgress, iter_blocks
 from tfrecord_beam.records.index import FileIndex, IndexBuilder, index_path
 from tfrecord_beam.records.paths import DirectFileSystem
@@ -40,8 +42,5 @@ def write_index(path: str, *, progress: OnProgress | None = None) -> FileIndex:
 
 def find_codec(path: str) -> str:
     """Returns the codec of a file, detected from its content; "none" if it is uncompressed."""
-    file = DirectFileSystem().open(path)
-    try:
-        return detect_codec(file.read(HEAD_BYTES), path)
-    finally:
-        file.close()
+    with contextlib.closing(DirectFileSystem().open(path)) as file:
+        return read_codec(file, path)
