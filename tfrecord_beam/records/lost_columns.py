@@ -1,8 +1,7 @@
 """Detects columns that were requested, by name or by a schema, but are in no record.
 
 Single features of a schema may be missing from the data. If all of them are, it is the schema of
-other records. Columns requested by name of a schema are not watched: they may be missing, too, and
-what else the records have is not decoded.
+other records.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 
 import pyarrow as pa
+from tensorflow_metadata.proto.v0 import schema_pb2
 
 from tfrecord_beam.caller import warn_caller
 from tfrecord_beam.errors import render
@@ -19,8 +19,26 @@ from tfrecord_beam.records.files import DIRECT, iter_blocks
 from tfrecord_beam.records.partition_columns import PartitionColumns, choose_decoder
 from tfrecord_beam.records.paths import FilePattern, FileSystem
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.schema.arrow import decode_plan
+from tfrecord_beam.schema.arrow import RecordPlan, decode_plan, plan_names
 from tfrecord_beam.schema.names import shortened, suggest
+
+
+def watched_columns(
+    schema: schema_pb2.Schema | None, columns: Collection[str] | None, plan: RecordPlan
+) -> list[str]:
+    """Returns the names of the columns that may turn out to be lost.
+
+    Columns requested by name from a schema are not among them: records may lack them, and the
+    features that would show whether it is the schema of these records are not decoded.
+
+    Args:
+      schema: of the records.
+      columns: those requested by name.
+      plan: of the schema and the columns.
+    """
+    if schema is not None and columns is not None:
+        return []
+    return plan_names(plan) or []  # None means all, and what they are is not known
 
 
 def watch_columns(

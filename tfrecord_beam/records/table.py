@@ -16,7 +16,7 @@ from tfrecord_beam.records.concatenate import concat_batches
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
 from tfrecord_beam.records.files import OnProgress, iter_blocks, limit_corrupt, read_parts
 from tfrecord_beam.records.inference import infer_for_reading, is_inferred
-from tfrecord_beam.records.lost_columns import first_columns, watch_columns
+from tfrecord_beam.records.lost_columns import first_columns, watch_columns, watched_columns
 from tfrecord_beam.records.partition_columns import (
     PartitionColumns,
     PartitionDecoder,
@@ -191,8 +191,7 @@ def _read(
         progress=progress,
         threads=threads or min(pa.cpu_count(), _DEFAULT_THREADS),
     )
-    names = plan_names(plan)
-    if names and (schema is None or columns is None):
+    if watched := watched_columns(schema, columns, plan):
         find_known = functools.partial(
             first_columns,
             path,
@@ -200,7 +199,7 @@ def _read(
             record_type=record_type,
             partition_columns=partition_columns,
         )
-        batches = watch_columns(batches, names, find_known, of_schema=schema is not None)
+        batches = watch_columns(batches, watched, find_known, of_schema=schema is not None)
     planned = None if schema is None else plan_schema(plan)
     return _Reading(batches, plan, None if planned is None else forms.convert_schema(planned))
 

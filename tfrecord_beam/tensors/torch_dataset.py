@@ -17,7 +17,7 @@ from tfrecord_beam.records.batch_stream import (
     shuffled_read_options,
 )
 from tfrecord_beam.records.decode import OnCorrupt, RecordDecoder
-from tfrecord_beam.records.lost_columns import first_columns, watch_columns
+from tfrecord_beam.records.lost_columns import first_columns, watch_columns, watched_columns
 from tfrecord_beam.records.paths import (
     DirectFileSystem,
     FilePattern,
@@ -158,7 +158,7 @@ class TorchDataset(IterableDataset[dict[str, "TorchTensor"]]):
             representations = {name: representations[name] for name in names}
         columns = {str(path): None for r in representations.values() for path in source_columns(r)}
         plan = decode_plan(schema, columns=[*columns], record_type=record_type)
-        self._watched_columns = [*columns] if tensor_names is None else []
+        self._watched_columns = watched_columns(schema, tensor_names, plan)
         self._record_type: RecordType = record_type
         self._decoder = RecordDecoder(plan, record_type)
         self._converter = BatchConverter(plan_schema(plan), representations)

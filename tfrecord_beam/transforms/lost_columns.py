@@ -11,10 +11,10 @@ import apache_beam as beam
 from apache_beam.transforms.window import GlobalWindows
 from tensorflow_metadata.proto.v0 import schema_pb2
 
-from tfrecord_beam.records.lost_columns import describe_lost, first_columns
+from tfrecord_beam.records.lost_columns import describe_lost, first_columns, watched_columns
 from tfrecord_beam.records.partition_columns import PartitionColumns
 from tfrecord_beam.records.reader import ReadOptions
-from tfrecord_beam.schema.arrow import RecordPlan, RecordType, plan_names
+from tfrecord_beam.schema.arrow import RecordPlan, RecordType
 from tfrecord_beam.transforms import metrics
 from tfrecord_beam.transforms.filesystem import BeamFileSystem
 from tfrecord_beam.transforms.workers import Apply
@@ -36,16 +36,15 @@ def warn_of_lost_columns(
     """Returns the warning for columns that may turn out to be lost; None if none can be.
 
     Args:
-      schema: of the records.
-      columns: those requested by name.
-      plan: of the schema and the columns.
+      schema: as for `watched_columns`.
+      columns: as for `watched_columns`.
+      plan: as for `watched_columns`.
       record_type: what the records are.
       partition_columns: whether folders are columns.
       options: how the files are read.
     """
-    names = plan_names(plan)
-    of_schema = schema is not None
-    if not names or (of_schema and columns is not None):
+    watched = watched_columns(schema, columns, plan)
+    if not watched:
         return None
     find_known = functools.partial(
         first_columns,
@@ -54,7 +53,7 @@ def warn_of_lost_columns(
         partition_columns=partition_columns,
         file_system=BeamFileSystem(),
     )
-    return WarnOfLostColumns(names, find_known, of_schema=of_schema)
+    return WarnOfLostColumns(watched, find_known, of_schema=schema is not None)
 
 
 class WarnOfLostColumns(beam.PTransform):
